@@ -1,0 +1,50 @@
+"""Position bias, from raw text to every figure: rules/ holds one file per station of the data.
+
+snakemake --cores 8 figures/psi_table.pdf     the main result at the mini scale, offline
+snakemake --cores 8                           all results of the mini scale
+"""
+
+from snakemake.utils import min_version, validate
+
+min_version("9.19")
+
+
+configfile: "config.yaml"
+
+
+# validate(config, "workflow/schemas/config.schema.yaml")
+
+
+pathvars:
+    results=f"results/{config['scale']}",
+    logs=f"logs/{config['scale']}",
+    benchmarks=f"benchmarks/{config['scale']}",
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "rules/common.smk"
+include: "rules/encoders.smk"
+include: "rules/corpus.smk"
+include: "rules/queries.smk"
+include: "rules/verification.smk"
+include: "rules/balance.smk"
+include: "rules/training.smk"
+include: "rules/evaluation.smk"
+include: "rules/figures.smk"
+include: "rules/verdicts.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    """Every figure, table and verdict of the configured scale."""
+    default_target: True
+    input:
+        "figures/psi_table.pdf",
+        "figures/position_curves.pdf",
+        "<results>/claims.json",
+        "<results>/verify.json",

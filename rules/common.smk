@@ -1,0 +1,82 @@
+"""What all rules share: names from the config, the files of the library, the provenance stamp."""
+
+import shutil
+import subprocess
+import sys
+
+from snakemake.exceptions import WorkflowError
+
+SCRIPTS = Path(workflow.basedir, "workflow/scripts")
+sys.path.insert(0, str(SCRIPTS))
+
+from imports import library_files
+from posbias.corpus.bins import length_bins
+from posbias.errors import PosbiasError
+from posbias.files import content_hash
+from selection import select
+
+SEED = config["seed"]
+SCALE = {"name": config["scale"], "note": config["scale_note"]}
+SETTINGS = list(config["balance"]["settings"])
+REFERENCES = [reference["name"] for reference in config["references"]]
+SHARDS = list(range(config["verification"]["shards"]))
+
+try:
+    BINS = [b.name for b in length_bins(config["documents"]["bin_edges"])]
+    RETRIEVERS = select(config["retrievers"])
+except PosbiasError as fault:
+    raise WorkflowError(str(fault)) from None
+
+
+wildcard_constraints:
+    retriever="|".join(RETRIEVERS),
+    setting="|".join(SETTINGS),
+    shard=r"\d+",
+
+
+def sources(script):
+    """The modules that a script imports, so that editing one reruns just what uses it."""
+    return [
+        str(path.relative_to(workflow.basedir))
+        for path in library_files(SCRIPTS / script)
+    ]
+
+
+def commit():
+    """The short commit of the checkout, marked if files differ from it, or "unknown"."""
+    git = shutil.which("git")
+    if not git:
+        return "unknown"
+    told = subprocess.run(
+        [git, "-C", workflow.basedir, "describe", "--always", "--dirty", "--abbrev=7"],
+        capture_output=True,
+        text=True,
+    )
+    return told.stdout.strip() or "unknown"
+
+
+PROVENANCE = {
+    "scale": config["scale"],
+    "note": config["scale_note"],
+    "config_hash": content_hash(config),
+    "seed": SEED,
+    "commit": commit(),
+    "retrievers": RETRIEVERS,
+}
+
+
+def check_disk():
+    """Stop before anything runs if the results' disk is nearly full."""
+    folder = Path("results")
+    folder.mkdir(exist_ok=True)
+    free = shutil.disk_usage(folder).free / 1e9
+    if free < config["free_disk_gb"]:
+        raise WorkflowError(
+            f"{folder.resolve()}: {free:.1f} GB free on this disk, the run needs "
+            f"{config['free_disk_gb']} GB (free_disk_gb in the config). Free some space, or "
+            "link the folder results to another disk, and run again."
+        )
+
+
+onstart:
+    check_disk()

@@ -1,0 +1,29 @@
+"""Station 1: Wikipedia articles to documents in length bins, documents to segments (section 3.1.1)."""
+
+
+rule build_corpus:
+    """Documents and segments: Tables 1 and 8 count them, everything else reads them."""
+    input:
+        src=sources("build_corpus.py"),
+    output:
+        documents="<results>/corpus/documents.jsonl",
+        segments="<results>/corpus/segments.jsonl",
+        summary="<results>/corpus/summary.json",
+    log:
+        "<logs>/build_corpus.log",
+    benchmark:
+        "<benchmarks>/build_corpus.tsv"
+    conda:
+        "../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        asset=lookup(dpath="assets/wikipedia", within=config),
+        options=lookup(dpath="documents", within=config),
+        seed=SEED,
+    message:
+        "cutting the Wikipedia dump into documents and segments"
+    script:
+        "../workflow/scripts/build_corpus.py"

@@ -1,0 +1,68 @@
+"""Station 3: a panel of scorers verifies the candidates (section 3.1.3, appendix B)."""
+
+
+rule score_candidates:
+    """Raw panel scores and margins of one shard; delta is not applied yet."""
+    input:
+        documents="<results>/corpus/documents.jsonl",
+        candidates="<results>/queries/candidates.jsonl",
+        encoders=[
+            "<results>/encoders/minilm_l6",
+            "<results>/encoders/minilm_l3",
+        ],
+        src=sources("score_candidates.py"),
+    output:
+        scores="<results>/verification/scores-{shard}.jsonl",
+    log:
+        "<logs>/score_candidates/{shard}.log",
+    benchmark:
+        "<benchmarks>/score_candidates/{shard}.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: config["verification"]["threads"]
+    resources:
+        mem_mb=3000,
+        runtime=240,
+    params:
+        panel=lookup(dpath="verification/panel", within=config),
+        cascade=lookup(dpath="verification/cascade", within=config),
+        threads=lookup(dpath="verification/threads", within=config),
+        shards=lookup(dpath="verification/shards", within=config),
+        shard=lambda wildcards: int(wildcards.shard),
+        seed=SEED,
+    message:
+        "scoring candidates, shard {wildcards.shard} (progress: {log})"
+    script:
+        "../workflow/scripts/score_candidates.py"
+
+
+rule filter_candidates:
+    """The verified pool; Table 6 (filter statistics) and Tables 1 and 8 (pool by bin and position)."""
+    input:
+        candidates="<results>/queries/candidates.jsonl",
+        scores=expand("<results>/verification/scores-{shard}.jsonl", shard=SHARDS),
+        src=sources("filter_candidates.py"),
+    output:
+        pool="<results>/verification/pool.jsonl",
+        statistics="<results>/verification/filter_statistics.csv",
+        cells="<results>/verification/pool_by_cell.csv",
+        summary="<results>/verification/summary.json",
+    log:
+        "<logs>/filter_candidates.log",
+    benchmark:
+        "<benchmarks>/filter_candidates.tsv"
+    conda:
+        "../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        delta=lookup(dpath="verification/delta", within=config),
+        thresholds=lookup(dpath="verification/thresholds", within=config),
+        panel=lookup(dpath="verification/panel", within=config),
+        bins=BINS,
+    message:
+        "filtering candidates by their consensus margin"
+    script:
+        "../workflow/scripts/filter_candidates.py"

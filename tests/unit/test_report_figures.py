@@ -1,0 +1,245 @@
+"""Figures: fonts, repeatable bytes, numbers in the CSV, provenance, nothing outside the page."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from pypdf import PdfReader
+
+import judge_claims
+import make_position_curves
+import make_psi_table
+from posbias.errors import ConfigError, DataError
+from posbias.files import sha256_file
+from posbias.report import style
+from posbias.report.position_curves import curve_frame, draw_position_curves
+from posbias.report.printed import printed_rows, table_notes
+from posbias.report.provenance import footer_text
+from posbias.report.psi_table import long_frame, wide_frame
+from posbias.report.records import read_measures
+from posbias.report.table_figure import draw_psi_table
+from report_measures import LABELS, PROVENANCE, made_up
+
+INTERVAL = made_up()[0]["interval"]
+SCRIPTS = Path(make_psi_table.__file__).parent
+
+
+@pytest.fixture
+def measures(tmp_path: Path) -> list[Path]:
+    paths = []
+    for number, record in enumerate(made_up()):
+        paths.append(tmp_path / f"{number}.json")
+        paths[-1].write_text(json.dumps(record))
+    return paths
+
+
+def make_table(measures: list[Path], folder: Path) -> Path:
+    names = {name: folder / f"psi.{name}" for name in ("pdf", "csv", "tex")}
+    make_psi_table.main(measures, **names, meta=folder / "psi.meta.json", provenance=PROVENANCE)
+    return names["pdf"]
+
+
+def make_curves(measures: list[Path], folder: Path) -> Path:
+    pdf = folder / "curves.pdf"
+    make_position_curves.main(
+        measures, pdf, folder / "curves.csv", folder / "curves.meta.json", PROVENANCE
+    )
+    return pdf
+
+
+def fonts_of(pdf: Path) -> set[str]:
+    page = PdfReader(pdf).pages[0]
+    return {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
+
+
+@pytest.mark.parametrize("make", [make_table, make_curves])
+def test_pdf_is_one_page_with_true_fonts_footer_and_no_date(measures, tmp_path, make) -> None:
+    pdf = make(measures, tmp_path)
+    reader = PdfReader(pdf)
+    assert len(reader.pages) == 1
+    assert fonts_of(pdf) and "/Type3" not in fonts_of(pdf)
+    assert "/CreationDate" not in reader.metadata
+    text = reader.pages[0].extract_text()
+    for part in ("Mini scale: not the paper's models", "0f3a9c5d1e2b", "abc1234", "seed 42"):
+        assert part in text
+    for label in LABELS.values():
+        assert label in text
+
+
+@pytest.mark.parametrize("make", [make_table, make_curves])
+def test_same_input_gives_the_same_bytes(measures, tmp_path, make) -> None:
+    (tmp_path / "again").mkdir()
+    first = {p.name: p.read_bytes() for p in make(measures, tmp_path).parent.glob("*.[pct]*")}
+    with matplotlib.rc_context({"font.size": 30, "axes.grid": True}):
+        again = make(measures, tmp_path / "again").parent.glob("*.[pct]*")
+    for path in again:
+        assert first[path.name] == path.read_bytes()
+
+
+def test_same_bytes_in_another_process_with_another_hash_seed(measures, tmp_path) -> None:
+    here = make_curves(measures, tmp_path).read_bytes()
+    code = (
+        "import json, sys; from pathlib import Path; import make_position_curves as m;"
+        "a = json.loads(sys.argv[1]); f = Path(a['folder']);"
+        "m.main([Path(p) for p in a['measures']],"
+        "f / 'o.pdf', f / 'o.csv', f / 'o.json', a['provenance'])"
+    )
+    arguments = {
+        "measures": [str(path) for path in measures],
+        "folder": str(tmp_path),
+        "provenance": PROVENANCE,
+    }
+    subprocess.run(
+        [sys.executable, "-c", code, json.dumps(arguments)],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(SCRIPTS), "PYTHONHASHSEED": "7"},
+    )
+    assert (tmp_path / "o.pdf").read_bytes() == here
+
+
+def test_table_csv_holds_the_records_unrounded(measures, tmp_path) -> None:
+    make_table(measures, tmp_path)
+    table = pd.read_csv(tmp_path / "psi.csv")
+    assert len(table) == len(measures)
+    for row, record in zip(table.to_dict("records"), made_up(), strict=True):
+        thirds = record["groupings"]["thirds"]
+        assert (row["psi"], row["macro_mean"]) == (thirds["psi"], thirds["macro_mean"])
+        assert row["micro_mean"] == record["micro_mean"]
+        assert row["characters_psi"] == record["groupings"]["characters"]["psi"]
+
+
+def test_curves_csv_holds_every_point(measures, tmp_path) -> None:
+    make_curves(measures, tmp_path)
+    points = pd.read_csv(tmp_path / "curves.csv")
+    assert len(points) == len(measures) * (6 + 3)
+    chosen = points[(points["retriever"] == "qwen3") & (points["setting"] == "end")]
+    thirds = chosen[chosen["grouping"] == "thirds"]
+    assert thirds["group"].tolist() == ["begin", "middle", "end"]
+    assert thirds["mean"].tolist() == [0.260, 0.430, 0.712]
+
+
+def test_meta_names_every_input_by_hash(measures, tmp_path) -> None:
+    make_table(measures, tmp_path)
+    meta = json.loads((tmp_path / "psi.meta.json").read_text())
+    assert meta["inputs"] == [
+        {"path": path.as_posix(), "sha256": sha256_file(path)} for path in measures
+    ]
+    assert (meta["scale"], meta["seeds"], meta["commit"]) == ("mini", [42], "abc1234")
+    assert meta["interval"] == INTERVAL
+
+
+def test_provenance_without_commit_is_refused_before_any_file(measures, tmp_path) -> None:
+    provenance = {name: value for name, value in PROVENANCE.items() if name != "commit"}
+    outputs = {name: tmp_path / f"out.{name}" for name in ("pdf", "csv", "tex", "meta")}
+    with pytest.raises(ConfigError, match="commit"):
+        make_psi_table.main(measures, **outputs, provenance=provenance)
+    assert not list(tmp_path.glob("out.*"))
+
+
+def test_a_missing_setting_leaves_no_file(measures, tmp_path) -> None:
+    outputs = {name: tmp_path / f"out.{name}" for name in ("pdf", "csv", "tex", "meta")}
+    with pytest.raises(DataError, match=r"bert.*middle"):
+        make_psi_table.main([measures[0], *measures[2:]], **outputs, provenance=PROVENANCE)
+    with pytest.raises(DataError, match="bert: middle"):
+        make_curves([measures[0], *measures[2:]], tmp_path)
+    assert not list(tmp_path.glob("out.*")) and not (tmp_path / "curves.csv").exists()
+
+
+def test_unreadable_measures_are_named(tmp_path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('{"retriever": "bert"}')
+    with pytest.raises(DataError, match=r"broken\.json.*groupings"):
+        read_measures([path])
+    path.write_text(json.dumps(made_up()[0] | {"setting": "MB"}))
+    with pytest.raises(DataError, match=r"broken\.json: unknown setting 'MB'"):
+        read_measures([path])
+
+
+def test_judge_claims_writes_both_files(measures, tmp_path) -> None:
+    claims, text = tmp_path / "claims.json", tmp_path / "claims.txt"
+    judge_claims.main(measures, claims, text, mean_tolerance=0.007)
+    records = json.loads(claims.read_text())
+    assert len(records) == 8 * 5 + 6
+    assert text.read_text().startswith("40 claims on single retrievers: ")
+
+
+def texts_of(figure: Figure) -> list:
+    figure.dpi = 720  # fine enough that widths are those of print
+    figure.draw_without_rendering()
+    found = [text for text in figure.findobj(matplotlib.text.Text) if text.get_text().strip()]
+    return [text for text in found if text.get_visible()]
+
+
+def table_page() -> Figure:
+    long = long_frame(made_up())
+    notes = table_notes(long, INTERVAL)
+    footer = footer_text(PROVENANCE, INTERVAL)
+    return draw_psi_table(printed_rows(wide_frame(long)), "Title", notes, footer)
+
+
+def curves_page() -> Figure:
+    return draw_position_curves(curve_frame(made_up()), "Title", footer_text(PROVENANCE, INTERVAL))
+
+
+@pytest.mark.parametrize("page", [table_page, curves_page])
+def test_all_text_lies_on_the_page_and_is_legible(page) -> None:
+    with style.print_style():
+        figure = page()
+        texts = texts_of(figure)
+        width, height = figure.bbox.width, figure.bbox.height
+        for text in texts:
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text
+            assert text.get_fontsize() >= 6
+
+
+def test_no_two_texts_of_the_table_overlap() -> None:
+    with style.print_style():
+        texts = texts_of(table_page())
+        boxes = [(text.get_text(), text.get_window_extent().shrunk(0.98, 0.7)) for text in texts]
+    for index, (one, box) in enumerate(boxes):
+        for other, beside in boxes[index + 1 :]:
+            assert not box.overlaps(beside), (one, other)
+
+
+def test_lines_differ_without_colour() -> None:
+    looks = {
+        (style.line_style(index)["marker"], str(style.line_style(index)["linestyle"]))
+        for index in range(45)
+    }
+    assert len(looks) == 45
+
+
+def test_every_panel_has_every_line_and_shades_its_thirds() -> None:
+    with style.print_style():
+        figure = curves_page()
+    panels = figure.axes
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == [*LABELS.values(), "BM25", "all-MiniLM-L6-v2"]
+    assert len(panels) == 8
+    for panel in panels:
+        assert len(panel.get_legend_handles_labels()[1]) == len(LABELS) + 2
+    assert [len(panel.patches) for panel in panels] == [0, 0, 0, 0, 1, 1, 1, 3]
+
+
+def test_print_style_leaves_the_settings_as_they_were() -> None:
+    chosen = list(style.SETTINGS)
+    before = [matplotlib.rcParams[name] for name in chosen]
+    with style.print_style():
+        assert matplotlib.rcParams["pdf.fonttype"] == 42
+        assert matplotlib.rcParams["ps.fonttype"] == 42
+    assert [matplotlib.rcParams[name] for name in chosen] == before
+
+
+def test_wrap_keeps_every_word_and_the_width() -> None:
+    text = "one two three four five six seven " * 5
+    with style.print_style():
+        lines = style.wrap(text, 2.0, style.SMALL)
+        assert " ".join(lines) == text.strip()
+        assert all(style.text_width(line, style.SMALL) <= 2.0 for line in lines)

@@ -1,0 +1,292 @@
+"""The configuration: complete, commented, and refused where it is wrong."""
+
+import copy
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+# Keys below these places belong to a generator, a panel member or a family; they check them.
+FREE = ("queries.options", "verification.panel.*.options", "retrievers.known.*.body")
+
+
+@pytest.fixture(scope="module")
+def schema(root) -> dict:
+    return yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def validator(schema) -> Draft202012Validator:
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def changed(config: dict, path: str, value: object) -> dict:
+    """Return a copy of the config with one value set; numbers in the path index lists."""
+    new = copy.deepcopy(config)
+    *parents, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    place = new
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    return new
+
+
+def faults(validator: Draft202012Validator, config: dict) -> set[str]:
+    """Return the places of the faults; an unknown or missing key is at its block."""
+    return {".".join(map(str, fault.absolute_path)) for fault in validator.iter_errors(config)}
+
+
+def test_the_config_is_valid(validator, config):
+    assert faults(validator, config) == set()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "",
+        "assets",
+        "assets.wikipedia",
+        "encoders",
+        "documents",
+        "documents.max_per_bin",
+        "queries",
+        "verification",
+        "verification.panel.0",
+        "balance",
+        "balance.settings",
+        "balance.settings.begin",
+        "training",
+        "retrievers",
+        "retrievers.known.bert",
+        "evaluation",
+        "references.0",
+        "references.0.options",
+        "claims",
+    ],
+)
+def test_an_unknown_key_is_refused_at_every_level(validator, config, block):
+    path = f"{block}.surprise" if block else "surprise"
+    assert faults(validator, changed(config, path, 1)) == {block}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "queries.options.surprise",
+        "verification.panel.0.options.surprise",
+        "verification.panel.0.activation.surprise",
+        "retrievers.known.bert.body.surprise",
+    ],
+)
+def test_what_others_check_is_free(validator, config, path):
+    assert faults(validator, changed(config, path, 1)) == set()
+
+
+def required_places(value: object, path: str = "") -> Iterator[str]:
+    """Yield the places of all keys of the config that are not free and are no position share."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            place = f"{path}.{key}" if path else key
+            yield place
+            yield from required_places(below, place)
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from required_places(below, f"{path}.{number}")
+
+
+def is_optional(place: str) -> bool:
+    """Say whether a key may be left out: a free one, a share, a retriever, a BM25 option."""
+    keys = place.split(".")
+    return (
+        place.startswith(("queries.options.", "balance.settings.begin."))
+        or (keys[0] == "balance" and len(keys) == 4)
+        or (keys[0] == "retrievers" and (len(keys) == 3 or "body" in keys[:-1]))
+        or (keys[0] in ("verification", "references") and "options" in keys[:-1])
+        or (keys[-2:-1] == ["activation"] and keys[-1] != "name")
+    )
+
+
+def test_every_key_that_is_not_free_must_be_there(validator, config):
+    for place in required_places(config):
+        if is_optional(place):
+            continue
+        less = copy.deepcopy(config)
+        block = less
+        *parents, last = place.split(".")
+        for key in parents:
+            block = block[int(key) if key.isdigit() else key]
+        del block[last]
+        assert faults(validator, less), f"{place} can be left out"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("scale", "Mini Scale"),
+        ("scale", "../elsewhere"),
+        ("scale_note", None),
+        ("seed", "42"),
+        ("seed", -1),
+        ("seed", 1.5),
+        ("free_disk_gb", -1),
+        ("assets.wikipedia.sha256", "a53f"),
+        ("assets.wikipedia.sha256", "z" * 64),
+        ("encoders.max_tokens", 1000),
+        ("documents.bin_edges", [192]),
+        ("documents.bin_edges", [192, 240.5]),
+        ("documents.bin_edges", [192, 192]),
+        ("documents.bin_edges", [0, 100]),
+        ("documents.bin_edges", ["192", "240"]),
+        ("documents.heldout_share", 0),
+        ("documents.heldout_share", 1),
+        ("documents.max_per_bin.train", 0),
+        ("queries.generator", None),
+        ("queries.options", []),
+        ("verification.delta", 1),
+        ("verification.delta", -0.1),
+        ("verification.delta", "0.3"),
+        ("verification.thresholds", []),
+        ("verification.thresholds", [0.1, 0.1]),
+        ("verification.thresholds", [1.5]),
+        ("verification.cascade", "yes"),
+        ("verification.cascade", 1),
+        ("verification.shards", 0),
+        ("verification.shards", True),
+        ("verification.threads", 0),
+        ("verification.panel", []),
+        ("verification.panel.0.name", "BM 25"),
+        ("verification.panel.0.activation", {}),
+        ("verification.panel.0.activation", "clip"),
+        ("balance.least", 0),
+        ("balance.max_budget", 0),
+        ("balance.max_budget", "all"),
+        ("balance.settings.begin", {}),
+        ("balance.settings.begin", {"begin": 0}),
+        ("balance.settings.begin", {"begin": 1.5}),
+        ("training.loss", "triplet"),
+        ("training.batch_size", 1),
+        ("training.epochs", 0),
+        ("training.warmup_ratio", 1),
+        ("training.schedule", "wavy"),
+        ("training.scale", 0),
+        ("training.save_every", 0),
+        ("training.log_every", 2.5),
+        ("retrievers.selected", []),
+        ("retrievers.selected", "bert"),
+        ("retrievers.selected", [1]),
+        ("retrievers.selected", ["bert", "bert"]),
+        ("retrievers.token_vectors_std", 0),
+        ("retrievers.known", {}),
+        ("retrievers.known.bert", {}),
+        ("retrievers.known.bert.positions", "relative"),
+        ("retrievers.known.bert.pooling", "first"),
+        ("retrievers.known.bert.learning_rate", "3e-3"),
+        ("retrievers.known.bert.body", None),
+        ("evaluation.character_edges", [0]),
+        ("evaluation.character_edges", [-1, 5]),
+        ("evaluation.level", 1),
+        ("evaluation.level", 0),
+        ("evaluation.resamples", 0),
+        ("references", []),
+        ("references.0.kind", "oracle"),
+        ("references.0.options", {"k1": -1}),
+        ("claims.mean_tolerance", -0.1),
+        ("expected", 3),
+        ("expected", ""),
+    ],
+)
+def test_wrong_values_are_refused_where_they_stand(validator, config, path, value):
+    found = faults(validator, changed(config, path, value))
+    assert found
+    assert all(place == path or place.startswith(f"{path}.") for place in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("retrievers.selected", ["bert"]),
+        ("balance.max_budget", 100),
+        ("expected", None),
+        ("verification.delta", 0),
+        ("training.loss", "cached"),
+    ],
+)
+def test_other_right_values_are_taken(validator, config, path, value):
+    assert faults(validator, changed(config, path, value)) == set()
+
+
+@pytest.mark.parametrize("name", ["BERT", "my model", "a-b", "", "ä"])
+def test_names_of_retrievers_become_file_names(validator, config, name):
+    entry = config["retrievers"]["known"]["bert"]
+    known = {**config["retrievers"]["known"], name: entry}
+    assert faults(validator, changed(config, "retrievers.known", known)) == {"retrievers.known"}
+
+
+def properties(node: object, path: str = "") -> Iterator[tuple[str, dict]]:
+    """Yield every property of the schema, and every definition."""
+    if isinstance(node, list):
+        for number, below in enumerate(node):
+            yield from properties(below, f"{path}[{number}]")
+    elif isinstance(node, dict):
+        for keyword in ("properties", "$defs"):
+            for name, below in node.get(keyword, {}).items():
+                yield f"{path}.{keyword}.{name}", below
+        for name, below in node.items():
+            yield from properties(below, f"{path}.{name}")
+
+
+def test_every_property_is_described_with_unit_and_section(schema):
+    found = list(properties(schema))
+    assert len(found) > 100
+    for path, node in found:
+        text = node.get("description", "")
+        assert text.endswith("."), f"{path} has no description"
+        if ".properties." in path:
+            words = ("section", "Table", "appendix", "equation", "not in the paper")
+            assert any(word in text for word in words), f"{path}: no place in the paper"
+
+
+def test_the_schema_has_no_defaults(schema):
+    # Snakemake would write them into the config: what a run used must stand in config.yaml.
+    assert all("default" not in node for _, node in properties(schema))
+
+
+def test_blocks_are_closed(schema):
+    """Only what others check may hold keys that the schema does not know."""
+    free = {path for path, node in properties(schema) if node.get("type") == "object"
+            and "additionalProperties" not in node}  # fmt: skip
+    assert {path.rsplit(".", 1)[-1] for path in free} == {"options", "activation", "body"}
+
+
+def leaf_keys(node: yaml.Node, above: tuple[tuple[str, int], ...] = ()) -> Iterator[tuple]:
+    """Yield (ancestors and key with their 0-based lines, value) of every leaf of a YAML tree."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            here = (*above, (key.value, key.start_mark.line))
+            inner = value.value if isinstance(value, yaml.CollectionNode) else []
+            if any(not isinstance(item, yaml.ScalarNode) for item in inner):
+                yield from leaf_keys(value, here)
+            else:
+                yield here, value
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from leaf_keys(item, (*above, (str(number), item.start_mark.line)))
+
+
+def test_every_key_of_the_config_is_explained(root):
+    text = (root / "config.yaml").read_text("utf-8")
+    lines = text.split("\n")
+
+    def explained(line: int) -> bool:
+        return "#" in lines[line] or (line > 0 and lines[line - 1].strip().startswith("#"))
+
+    leaves = list(leaf_keys(yaml.compose(text)))
+    assert len(leaves) > 100
+    for path, value in leaves:
+        name = ".".join(key for key, _ in path)
+        assert any(explained(line) for _, line in path), f"{name} has no comment at all"
+        number = isinstance(value, yaml.ScalarNode) and value.tag.endswith((":int", ":float"))
+        if number and len(path) <= 3:
+            assert any(explained(line) for _, line in path[1:] or path), f"{name}: no unit"

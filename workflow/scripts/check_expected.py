@@ -1,0 +1,35 @@
+"""Compare a run with the reference numbers of its scale."""
+
+import logging
+from pathlib import Path
+
+from adapter import start
+from posbias.files import read_json, write_json
+from posbias.report.expected import compare_all
+from posbias.report.records import read_measures
+
+log = logging.getLogger("expected")
+
+
+def main(measures: list[Path], report: Path, expected: Path | list | None = None) -> None:
+    """Compare a run with the reference numbers; a difference is reported, never an error.
+
+    Args:
+        measures: one measures.json per retriever and setting, and per reference system
+        report: verdict, counts and one row per number, as JSON
+        expected: the reference numbers as JSON; none where the scale has none
+    """
+    if not expected:
+        write_json(report, {"verdict": "no reference numbers", "counts": {}, "rows": []})
+        log.info("this scale has no reference numbers (expected in the config)")
+        return
+    result = compare_all(read_measures(measures), read_json(expected))
+    write_json(report, result)
+    counts = ", ".join(f"{n} {status}" for status, n in result["counts"].items())
+    log.info("this run against the reference numbers: %s (%s)", result["verdict"], counts)
+
+
+if "snakemake" in globals():
+    start(main, snakemake)  # noqa: F821
+elif __name__ == "__main__":
+    start(main)

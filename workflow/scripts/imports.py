@@ -1,0 +1,31 @@
+"""The files of this folder that a script imports, found by reading it and them."""
+
+import ast
+from pathlib import Path
+
+
+def imported_names(source: Path) -> set[str]:
+    """Return the dotted names that a file imports anywhere, also inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def library_files(script: Path) -> list[Path]:
+    """Return the modules beside `script` that it imports, directly or through others, sorted."""
+    root = script.parent
+    found: set[Path] = set()
+    waiting = [script]
+    while waiting:
+        for name in imported_names(waiting.pop()):
+            module = root.joinpath(*name.split("."))
+            for path in (module.with_suffix(".py"), module / "__init__.py"):
+                if path.is_file() and path not in found:
+                    found.add(path)
+                    waiting.append(path)
+    return sorted(found)

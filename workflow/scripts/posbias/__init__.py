@@ -1,0 +1,1 @@
+"""Method library of the replication: pure functions, no workflow engine, no global state."""

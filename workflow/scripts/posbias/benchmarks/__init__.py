@@ -1,0 +1,1 @@
+"""Test collections whose queries know where their evidence stands."""

@@ -1,0 +1,1 @@
+"""From a Wikipedia dump to documents in length bins, each cut into three segments."""

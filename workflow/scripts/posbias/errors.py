@@ -1,0 +1,17 @@
+"""The one exception family for faults that a user can mend."""
+
+
+class PosbiasError(Exception):
+    """A fault in the input, the configuration or the machine; the message names the remedy."""
+
+
+class DataError(PosbiasError):
+    """A record or a file does not hold what its contract promises."""
+
+
+class AssetError(PosbiasError):
+    """A packaged model or text is missing or is not the pinned one."""
+
+
+class ConfigError(PosbiasError):
+    """A configuration value names something that does not exist or cannot work."""

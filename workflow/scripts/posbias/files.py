@@ -1,0 +1,135 @@
+"""Files that appear whole or not at all, and JSON lines whose faults are named by line."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from posbias.errors import DataError, PosbiasError
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+@contextlib.contextmanager
+def _named_disk_faults(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise PosbiasError(
+                f"{path}: no space left on the disk; nothing was kept of this file. "
+                "Free some space, or point `results` at another disk, and run again."
+            ) from fault
+        if fault.errno in (errno.EACCES, errno.EROFS):
+            raise PosbiasError(
+                f"{path}: cannot be written ({fault.strerror}); "
+                "make its folder writable and run again."
+            ) from fault
+        raise
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; it takes the final name only after success."""
+    path = Path(path)
+    part = _part(path)
+    with _named_disk_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield part
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def whole_directory(path: Path) -> Iterator[Path]:
+    """Yield a folder beside `path` to fill; it takes the final name only after success."""
+    path = Path(path)
+    part = _part(path)
+    with _named_disk_faults(path):
+        try:
+            part.mkdir(parents=True)
+            yield part
+            if path.exists():
+                shutil.rmtree(path)
+            os.replace(part, path)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, whole or not at all."""
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one JSON value, indented; not-a-number is refused, as other readers reject it."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON value; raises DataError that names the file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as fault:
+        raise DataError(
+            f"{path}: not valid JSON ({fault}); delete it and run the step that makes it again."
+        ) from fault
+
+
+def write_jsonl(path: Path, records: Iterable[dict]) -> int:
+    """Write one JSON object a line, whole or not at all; return how many."""
+    count = 0
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
+        for record in records:
+            lines.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+            count += 1
+    return count
+
+
+def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
+    """Read JSON lines; raises DataError naming file, line (1-based), fault and remedy."""
+    required = tuple(required)
+    records = []
+    with Path(path).open("rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            try:
+                record = json.loads(raw)
+            except (json.JSONDecodeError, UnicodeDecodeError) as fault:
+                raise DataError(
+                    f"{path}, line {number}: not a JSON object ({fault}); "
+                    "mend the line, or delete the file and run the step that makes it again."
+                ) from fault
+            if not isinstance(record, dict):
+                raise DataError(
+                    f"{path}, line {number}: expected an object, found {type(record).__name__}."
+                )
+            missing = [field for field in required if field not in record]
+            if missing:
+                raise DataError(
+                    f"{path}, line {number}: the field(s) {', '.join(missing)} are missing; "
+                    f"found {', '.join(record)}."
+                )
+            records.append(record)
+    return records
+
+
+def sha256_file(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file."""
+    with Path(path).open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def content_hash(value: Any, length: int = 12) -> str:
+    """Return a short hash of a JSON value that does not depend on the order of its keys."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:length]

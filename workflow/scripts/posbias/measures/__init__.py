@@ -1,0 +1,1 @@
+"""nDCG per position group, PSI and their intervals."""

@@ -1,0 +1,42 @@
+"""nDCG@k of every judged query, by ir_measures (retriever study, section 4.3)."""
+
+from collections.abc import Iterable
+
+from posbias.retrieval.trec import Qrels, Run, check_run
+
+
+def measure_name(cutoff: int) -> str:
+    """Return the measure as ir_measures and the tables write it."""
+    return f"nDCG@{cutoff}"
+
+
+def ndcg_per_query(qrels: Qrels, run: Run, cutoff: int) -> dict[str, float]:
+    """Return nDCG@cutoff of each judged query in the order of the judgements.
+
+    A judged query that the run lacks counts 0. Raises DataError naming query and document where
+    a score is not a number or equals the one before: the value would depend on names alone.
+    """
+    import ir_measures
+
+    check_run(run)
+    measure = ir_measures.nDCG @ cutoff
+    found = {row.query_id: row.value for row in ir_measures.iter_calc([measure], qrels, run)}
+    return {query_id: float(found[query_id]) for query_id in qrels}
+
+
+def count_queries(qrels: Qrels, run: Run, doc_ids: Iterable[str]) -> dict[str, int]:
+    """Count what a mean rests on: queries judged, ranked and unjudged; documents; dead judgements.
+
+    ranked: judged queries with at least one hit; unjudged: queries of the run without a
+    judgement; judgements_outside_corpus: judgements on documents that nothing could retrieve.
+    """
+    known = set(doc_ids)
+    return {
+        "judged": len(qrels),
+        "ranked": sum(bool(run.get(query_id)) for query_id in qrels),
+        "unjudged": sum(query_id not in qrels for query_id in run),
+        "documents": len(known),
+        "judgements_outside_corpus": sum(
+            doc_id not in known for judged in qrels.values() for doc_id in judged
+        ),
+    }

@@ -1,0 +1,1 @@
+"""Retrievers: bodies, pooling, position encodings, and how they turn text into vectors."""

@@ -1,0 +1,96 @@
+"""Transformer bodies built from a config entry, by the families of the transformers library."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from posbias.errors import ConfigError
+from posbias.models.nope import without_positions
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+# What the registry may declare, and how it shows in a family's own configuration.
+POSITIONS = ("absolute", "rope", "alibi", "none")
+
+
+def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
+    """Return the transformers config of a body; `body` holds that family's own options.
+
+    Raises ConfigError for an unknown family, option or position encoding.
+    """
+    from transformers import CONFIG_MAPPING
+
+    if family not in CONFIG_MAPPING:
+        raise ConfigError(
+            f"retrievers: family {family!r} does not exist in the transformers library; "
+            "examples: bert, longformer, modernbert, gpt2, bloom, llama, qwen3."
+        )
+    config_class = CONFIG_MAPPING[family]
+    defaults = config_class()
+    unknown = [name for name in body if not hasattr(defaults, name)]
+    if unknown:
+        raise ConfigError(
+            f"retrievers: the family {family!r} has no option {', '.join(unknown)}; "
+            "see its configuration class in the transformers library."
+        )
+    specials = {
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "cls_token_id": tokenizer.cls_token_id,
+        "sep_token_id": tokenizer.sep_token_id,
+    }
+    specials = {name: value for name, value in specials.items() if hasattr(defaults, name)}
+    config = config_class(vocab_size=len(tokenizer), **specials, **body)
+    found = "none" if positions == "none" else position_encoding(config)
+    if positions not in POSITIONS or found != positions:
+        raise ConfigError(
+            f"retrievers: positions {positions!r} declared for the family {family!r}, which has "
+            f"{position_encoding(config)!r}; known: {', '.join(POSITIONS)}."
+        )
+    return without_positions(config) if positions == "none" else config
+
+
+def position_encoding(config: Any) -> str:
+    """Name the position encoding that a transformers config stands for."""
+    if getattr(config, "rope_parameters", None) is not None:
+        return "rope"
+    return "alibi" if config.model_type == "bloom" else "absolute"
+
+
+def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreTrainedModel":
+    """Build a body with random weights and fixed token vectors; the vectors are not trained.
+
+    Training the table would cost more than all the rest of a step at the mini scale, and rare
+    words of a small corpus would keep their random vectors anyway.
+    """
+    import torch
+    from transformers import AutoModel, set_seed
+
+    from posbias.models.token_vectors import principal_token_vectors
+
+    set_seed(seed)
+    body = AutoModel.from_config(config, dtype=torch.float32)
+    table = body.get_input_embeddings().weight
+    vectors = principal_token_vectors(token_vectors, table.shape[1], std)
+    if vectors.shape != table.shape:
+        raise ConfigError(
+            f"the token vectors {tuple(vectors.shape)} do not fit the body's table "
+            f"{tuple(table.shape)}; use the tokenizer they belong to."
+        )
+    with torch.no_grad():
+        table.copy_(vectors)
+    freeze_token_vectors(body)
+    return body
+
+
+def freeze_token_vectors(body: "PreTrainedModel") -> None:
+    """Exclude the token vectors from training."""
+    body.get_input_embeddings().weight.requires_grad_(False)
+
+
+def load_tokenizer(path: Path) -> "PreTrainedTokenizerBase":
+    """Load a tokenizer from a local folder, padding on the right."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(path), local_files_only=True, padding_side="right")

@@ -1,0 +1,68 @@
+"""A run's numbers beside the reference numbers of its scale, with stated tolerances."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from posbias.errors import DataError
+
+EQUAL, NEAR, DIFFERS, MISSING = "equal", "near", "differs", "missing"
+PRINTED = 5e-4  # half a unit of the last printed decimal: equal in print
+
+
+def key_numbers(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
+    """Return {"retriever/setting": {"begin", "middle", "end", "psi"}} of measures records."""
+    numbers = {}
+    for record in records:
+        thirds = record["groupings"]["thirds"]
+        values = {group["name"]: group["mean"] for group in thirds["groups"]}
+        numbers[f"{record['retriever']}/{record['setting'] or 'reference'}"] = {
+            **values,
+            "psi": thirds["psi"],
+        }
+    return numbers
+
+
+def compare(found: float | None, expected: float | None, tolerance: float) -> str:
+    """Say whether a number is equal in print, near (within the tolerance), or differs."""
+    if found is None or expected is None:
+        return EQUAL if found is expected else MISSING
+    difference = abs(found - expected)
+    if difference < PRINTED:
+        return EQUAL
+    return NEAR if difference <= tolerance else DIFFERS
+
+
+def compare_all(
+    records: Sequence[Mapping[str, Any]], expected: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Compare every number that `expected` names; numbers without a reference are passed over.
+
+    expected: {"tolerance": {"ndcg": …, "psi": …}, "numbers": as from `key_numbers`}.
+    Raises DataError if it has another form.
+    """
+    if set(expected) < {"tolerance", "numbers"}:
+        raise DataError("the reference numbers need the keys tolerance and numbers.")
+    found = key_numbers(records)
+    rows = []
+    for system, values in expected["numbers"].items():
+        for name, value in values.items():
+            tolerance = expected["tolerance"]["psi" if name == "psi" else "ndcg"]
+            ours = found.get(system, {}).get(name)
+            rows.append(
+                {
+                    "system": system,
+                    "number": name,
+                    "expected": value,
+                    "found": ours,
+                    "tolerance": tolerance,
+                    "status": compare(ours, value, tolerance),
+                }
+            )
+    counts = Counter(row["status"] for row in rows)
+    return {
+        "verdict": DIFFERS if counts[DIFFERS] or counts[MISSING] else EQUAL
+        if not counts[NEAR] else NEAR,
+        "counts": {status: counts[status] for status in (EQUAL, NEAR, DIFFERS, MISSING)},
+        "rows": rows,
+    }

@@ -1,0 +1,65 @@
+"""The PSI table as LaTeX with booktabs rules, ready for \\input."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from posbias.report.printed import Cell, PrintedRow
+from posbias.report.records import SETTING_LABELS
+
+SPECIALS = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "\N{MINUS SIGN}": "$-$",
+    "–": "--",
+    "·": r"$\cdot$",
+}
+SPECIAL = re.compile("|".join(re.escape(mark) for mark in SPECIALS))
+
+
+def escape(text: str) -> str:
+    """Return the text with the characters that LaTeX reads as commands made printable."""
+    return SPECIAL.sub(lambda mark: SPECIALS[mark.group()], text)
+
+
+def _cell(cell: Cell) -> str:
+    return rf"\textbf{{{escape(cell.text)}}}" if cell.bold else escape(cell.text)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
+    environment.filters |= {"tex": escape, "cell": _cell}
+    return environment
+
+
+def latex_table(rows: Sequence[PrintedRow], title: str, notes: Sequence[str]) -> str:
+    """Return a `table*` with caption (title and notes) and label `tab:psi` (Table 3)."""
+    template = _environment().get_template("psi_table.tex.j2")
+    return template.render(
+        rows=rows, title=title, notes=notes, settings=list(SETTING_LABELS.values())
+    )

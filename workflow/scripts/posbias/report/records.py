@@ -1,0 +1,109 @@
+"""Measures records as the report reads them: one per retriever and setting, or per reference."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from posbias.errors import DataError
+from posbias.files import read_json
+
+SETTING_LABELS = {"begin": "MB", "middle": "MM", "end": "ME", "uniform": "MU"}
+SKEWS = ("begin", "middle", "end")
+DIRECTION_GROUPING = "thirds"
+REQUIRED = ("retriever", "label", "setting", "groupings", "micro_mean", "counts", "interval")
+
+
+def read_measures(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Read measures files in the given order; raises DataError naming the file at fault."""
+    records = []
+    for path in paths:
+        record = read_json(path)
+        missing = [field for field in REQUIRED if field not in record]
+        if missing:
+            raise DataError(
+                f"{path}: the field(s) {', '.join(missing)} are missing from these measures; "
+                "delete the file and run the evaluation again."
+            )
+        if record["setting"] is not None and record["setting"] not in SETTING_LABELS:
+            raise DataError(
+                f"{path}: unknown setting {record['setting']!r}; "
+                f"expected one of {', '.join(SETTING_LABELS)}, or null for a reference."
+            )
+        records.append(record)
+    return records
+
+
+def grouping_of(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return one grouping of a record; raises DataError naming retriever, setting, grouping."""
+    if name not in record["groupings"]:
+        raise DataError(
+            f"{record['retriever']}, setting {record['setting']}: no grouping {name!r} "
+            f"(found {', '.join(record['groupings'])}); "
+            "evaluate again with this grouping in the benchmark's settings."
+        )
+    return record["groupings"][name]
+
+
+def reference_records(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records of untrained systems (setting null), in the given order."""
+    return [record for record in records if record["setting"] is None]
+
+
+def by_retriever(
+    records: Iterable[dict[str, Any]], order: Sequence[str] | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return {retriever: {setting: record}} in `order`, or in order of first appearance.
+
+    Raises DataError for a pair that occurs twice, a retriever that `order` does not name, and a
+    retriever of `order` without any record.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for record in records:
+        key, setting = record["retriever"], record["setting"]
+        if setting is None:
+            continue
+        settings = found.setdefault(key, {})
+        if setting in settings:
+            raise DataError(
+                f"{key}, setting {setting}: measured twice among the inputs; pass each file once."
+            )
+        settings[setting] = record
+    if order is None:
+        return found
+    unknown = [key for key in found if key not in order]
+    if unknown:
+        raise DataError(
+            f"measures of {', '.join(unknown)}, which the configured retrievers do not name; "
+            "remove the files or add the retriever to the config."
+        )
+    return {key: found.get(key, {}) for key in order}
+
+
+def require_all_settings(retrievers: dict[str, dict[str, Any]]) -> None:
+    """Raise DataError naming each retriever and setting without measures."""
+    missing = [
+        f"{key}: {setting}"
+        for key, settings in retrievers.items()
+        for setting in SETTING_LABELS
+        if setting not in settings
+    ]
+    if missing:
+        raise DataError(
+            f"no measures for {'; '.join(missing)}; "
+            "train and evaluate these settings, or remove the retriever from the config."
+        )
+
+
+def common_interval(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the one kind of interval that all records share; raises DataError if they differ."""
+    if not records:
+        raise DataError("no measures given; the report needs at least one file.")
+    first = records[0]["interval"]
+    for record in records[1:]:
+        if record["interval"] != first:
+            raise DataError(
+                f"{record['retriever']}, setting {record['setting']}: its interval "
+                f"{record['interval']} is not {first} as for {records[0]['retriever']}; "
+                "evaluate all with the same bootstrap settings."
+            )
+    return first

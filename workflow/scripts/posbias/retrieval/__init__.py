@@ -1,0 +1,1 @@
+"""First-stage search, lexical and dense, and the TREC files it leaves."""

@@ -1,0 +1,1 @@
+"""Contrastive training of a retriever on one of the four settings."""

@@ -1,0 +1,128 @@
+"""Contrastive training of one retriever (retriever study, section 4.2 and App. D).
+
+sentence-transformers' trainer and InfoNCE loss. Each length bin is a data set of its own, so a
+batch never mixes bins ("chunk-aware" batches); the sampler puts no text twice into a batch, so a
+document is never its own negative.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from posbias.errors import ConfigError, DataError
+from posbias.training.progress import progress_callback
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+
+LOSSES = ("plain", "cached")
+
+
+def bin_datasets(pairs: Iterable[dict]) -> dict[str, "Dataset"]:
+    """Return one data set per length bin with columns `anchor` (query) and `positive` (document).
+
+    pairs: records with bin, query and text. Raises DataError if there are none.
+    """
+    from datasets import Dataset
+
+    rows: dict[str, dict[str, list[str]]] = {}
+    for pair in pairs:
+        columns = rows.setdefault(pair["bin"], {"anchor": [], "positive": []})
+        columns["anchor"].append(pair["query"])
+        columns["positive"].append(pair["text"])
+    if not rows:
+        raise DataError("the training set is empty; run the balancing step again.")
+    return {name: Dataset.from_dict(columns) for name, columns in sorted(rows.items())}
+
+
+def contrastive_loss(encoder: "SentenceTransformer", options: dict):  # noqa: ANN201
+    """Return InfoNCE over in-batch negatives, plain or with cached gradients (GradCache).
+
+    Both compute the same loss and gradient; `cached` holds only `mini_batch_size` pairs in
+    memory at a time. Raises ConfigError for another name.
+    """
+    from sentence_transformers.sentence_transformer.losses import (
+        CachedMultipleNegativesRankingLoss,
+        MultipleNegativesRankingLoss,
+    )
+
+    if options["loss"] == "plain":
+        return MultipleNegativesRankingLoss(encoder, scale=options["scale"])
+    if options["loss"] == "cached":
+        return CachedMultipleNegativesRankingLoss(
+            encoder, scale=options["scale"], mini_batch_size=options["mini_batch_size"]
+        )
+    raise ConfigError(f"training.loss: {options['loss']!r}; known: {', '.join(LOSSES)}.")
+
+
+def make_trainer(
+    encoder: "SentenceTransformer",
+    pairs: Iterable[dict],
+    options: dict,
+    learning_rate: float,
+    seed: int,
+    resume_dir: Path,
+    name: str,
+) -> "SentenceTransformerTrainer":
+    """Set up the trainer; its states for resumption go to `resume_dir`, its progress too.
+
+    options: the `training` block of the config. `name` heads the progress lines.
+    """
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.base.sampler import BatchSamplers, MultiDatasetBatchSamplers
+
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(resume_dir),
+        num_train_epochs=options["epochs"],
+        per_device_train_batch_size=options["batch_size"],
+        learning_rate=learning_rate,
+        warmup_steps=options["warmup_ratio"],
+        lr_scheduler_type=options["schedule"],
+        weight_decay=options["weight_decay"],
+        max_grad_norm=options["max_grad_norm"],
+        optim="adamw_torch",
+        seed=seed,
+        data_seed=seed,
+        batch_sampler=BatchSamplers.NO_DUPLICATES,
+        multi_dataset_batch_sampler=MultiDatasetBatchSamplers.PROPORTIONAL,
+        prompts={"anchor": encoder.prompts["query"]},
+        save_strategy="steps",
+        save_steps=options["save_every"],
+        save_total_limit=1,
+        logging_strategy="steps",
+        logging_steps=options["log_every"],
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_pin_memory=False,
+    )
+    trainer = SentenceTransformerTrainer(
+        model=encoder,
+        args=arguments,
+        train_dataset=bin_datasets(pairs),
+        loss=contrastive_loss(encoder, options),
+        callbacks=[progress_callback(name, resume_dir / "progress.jsonl")],
+    )
+    remove_printing_callbacks(trainer)
+    return trainer
+
+
+def remove_printing_callbacks(trainer: "SentenceTransformerTrainer") -> None:
+    """Take out the library's callback that prints every log entry; ours writes the progress."""
+    from transformers.trainer_callback import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)
+
+
+def last_state(resume_dir: Path) -> Path | None:
+    """Return the newest whole training state below `resume_dir`, or None.
+
+    The trainer writes its own state file last but for the random state, so a folder that lacks
+    one of them was cut off in the middle and is passed over.
+    """
+    states = [
+        folder
+        for folder in Path(resume_dir).glob("checkpoint-*")
+        if (folder / "trainer_state.json").is_file() and (folder / "rng_state.pth").is_file()
+    ]
+    return max(states, key=lambda folder: int(folder.name.split("-")[1]), default=None)

@@ -1,0 +1,41 @@
+"""Progress of a training: one line at most every 30 seconds, and every entry as JSON lines."""
+
+import json
+import logging
+import math
+from pathlib import Path
+from typing import Any
+
+from posbias.logs import Heartbeat
+
+log = logging.getLogger(__name__)
+
+
+def progress_callback(name: str, path: Path) -> Any:
+    """Return a trainer callback that logs '<name> step/steps loss … eta …' and appends to `path`.
+
+    The steps of a resumed training count on from where it stopped. Raises FloatingPointError's
+    message through the trainer if the loss is no longer a number.
+    """
+    from transformers import TrainerCallback
+
+    class Progress(TrainerCallback):
+        def on_train_begin(self, args, state, control, **kwargs):  # noqa: ANN001, ANN003, ANN202
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.heartbeat = Heartbeat(name, total=state.max_steps, done=state.global_step)
+            log.info("%s starts at step %d of %d", name, state.global_step, state.max_steps)
+
+        def on_log(self, args, state, control, logs=None, **kwargs):  # noqa: ANN001, ANN003, ANN202
+            entry = {"step": state.global_step, "steps": state.max_steps, **(logs or {})}
+            with path.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(entry) + "\n")
+            loss = entry.get("loss")
+            if loss is not None:
+                if not math.isfinite(loss):
+                    raise FloatingPointError(
+                        f"{name}: the loss is {loss} at step {state.global_step}; "
+                        "lower the learning rate of this retriever."
+                    )
+                self.heartbeat.beat(state.global_step, f"loss {loss:.3f}")
+
+    return Progress()
