@@ -12,7 +12,7 @@ min_version("9.19")
 configfile: "config.yaml"
 
 
-# validate(config, "workflow/schemas/config.schema.yaml")
+validate(config, "workflow/schemas/config.schema.yaml")
 
 
 pathvars:

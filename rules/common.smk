@@ -36,10 +36,7 @@ wildcard_constraints:
 
 def sources(script):
     """The modules that a script imports, so that editing one reruns just what uses it."""
-    return [
-        str(path.relative_to(workflow.basedir))
-        for path in library_files(SCRIPTS / script)
-    ]
+    return [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
 
 
 def commit():
@@ -63,6 +60,23 @@ PROVENANCE = {
     "commit": commit(),
     "retrievers": RETRIEVERS,
 }
+
+
+def evaluation_params():
+    """The evaluation block as the scripts take it."""
+    options = {**config["evaluation"], "seed": SEED}
+    options.pop("queries_per_position")
+    return options
+
+
+def all_measures():
+    """The measures of every retriever under every setting, then of the references."""
+    trained = expand(
+        "<results>/evaluation/{retriever}/{setting}/measures.json",
+        retriever=RETRIEVERS,
+        setting=SETTINGS,
+    )
+    return trained + expand("<results>/evaluation/references/{name}/measures.json", name=REFERENCES)
 
 
 def check_disk():

@@ -1,13 +1,6 @@
 """Station 6: retrieval by the position of the evidence (section 4.3, equation 3)."""
 
 
-def evaluation_params():
-    """The evaluation block as the scripts take it."""
-    options = {**config["evaluation"], "seed": SEED}
-    options.pop("queries_per_position")
-    return options
-
-
 rule build_benchmark:
     """Held-out documents and queries whose evidence position is known; qrels in TREC format."""
     input:
@@ -30,9 +23,7 @@ rule build_benchmark:
         mem_mb=1000,
         runtime=30,
     params:
-        queries_per_position=lookup(
-            dpath="evaluation/queries_per_position", within=config
-        ),
+        queries_per_position=lookup(dpath="evaluation/queries_per_position", within=config),
         seed=SEED,
     message:
         "building the held-out benchmark"
@@ -46,14 +37,10 @@ rule evaluate_retriever:
         corpus="<results>/benchmark/corpus.jsonl",
         queries="<results>/benchmark/queries.jsonl",
         qrels="<results>/benchmark/qrels.txt",
-        checkpoints=expand(
-            "<results>/models/{{retriever}}/{setting}", setting=SETTINGS
-        ),
+        checkpoints=expand("<results>/models/{{retriever}}/{setting}", setting=SETTINGS),
         src=sources("evaluate_retriever.py"),
     output:
-        runs=expand(
-            "<results>/evaluation/{{retriever}}/{setting}/run.txt", setting=SETTINGS
-        ),
+        runs=expand("<results>/evaluation/{{retriever}}/{setting}/run.txt", setting=SETTINGS),
         measures=expand(
             "<results>/evaluation/{{retriever}}/{setting}/measures.json",
             setting=SETTINGS,
@@ -93,12 +80,8 @@ rule evaluate_references:
         src=sources("evaluate_references.py"),
     output:
         runs=expand("<results>/evaluation/references/{name}/run.txt", name=REFERENCES),
-        measures=expand(
-            "<results>/evaluation/references/{name}/measures.json", name=REFERENCES
-        ),
-        scores=expand(
-            "<results>/evaluation/references/{name}/scores.csv", name=REFERENCES
-        ),
+        measures=expand("<results>/evaluation/references/{name}/measures.json", name=REFERENCES),
+        scores=expand("<results>/evaluation/references/{name}/scores.csv", name=REFERENCES),
     log:
         "<logs>/evaluate_references.log",
     benchmark:
@@ -116,15 +99,3 @@ rule evaluate_references:
         "evaluating the reference rows"
     script:
         "../workflow/scripts/evaluate_references.py"
-
-
-def all_measures():
-    """The measures of every retriever under every setting, then of the references."""
-    trained = expand(
-        "<results>/evaluation/{retriever}/{setting}/measures.json",
-        retriever=RETRIEVERS,
-        setting=SETTINGS,
-    )
-    return trained + expand(
-        "<results>/evaluation/references/{name}/measures.json", name=REFERENCES
-    )

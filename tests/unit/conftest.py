@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from posbias.assets import find_asset
 
 

@@ -96,11 +96,25 @@ def test_packing_takes_the_best_run_from_the_front(sentences, which):
     assert pack_sentences(sentences, wanted, EDGES) == best
 
 
+@pytest.mark.parametrize(
+    ("lengths", "which", "taken"),
+    [
+        ([25, 20, 60], 2, 2),  # 25, 46, 107: nothing in 60-100, the longest below it
+        ([45, 20, 60], 0, 1),  # 45, 66, 127: nothing in 20-40, the shortest above it
+        ([30, 20, 20], 1, 2),  # 30, 51, 72: hits 40-60
+        ([10, 95, 20], 0, 1),  # 10, 106: no bin at all, one sentence is given up
+    ],
+)
+def test_packing_examples(lengths, which, taken):
+    sentences = ["x" * (length - 1) + "." for length in lengths]
+    count, text = pack_sentences(sentences, length_bins(EDGES)[which], EDGES)
+    assert count == taken
+    assert text == (None if lengths[0] == 10 else " ".join(sentences[:taken]))
+
+
 def test_the_wanted_bins_vary():
     article = Article("Long", tuple(f"Word {n} and so on it goes." for n in range(300)))
-    counts = Counter(
-        d.bin for d in cut_article(article, EDGES, "train", "w", 1, set(), Counter())
-    )
+    counts = Counter(d.bin for d in cut_article(article, EDGES, "train", "w", 1, set(), Counter()))
     assert set(counts) == {"20-40", "40-60", "60-100"}
     assert min(counts.values()) > 15
 

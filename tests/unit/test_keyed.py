@@ -84,7 +84,7 @@ def test_every_row_has_the_same_chance_to_be_drawn():
     assert np.abs(drawn - 600).max() < 4.5 * np.sqrt(2000 * 0.3 * 0.7)
 
 
-@pytest.mark.parametrize("digest", [bytes(32), b"\xff" * 32])
+@pytest.mark.parametrize("digest", [bytes(32), b"\xff" * 32], ids=["least", "greatest"])
 def test_the_unit_interval_is_half_open(monkeypatch, digest):
     monkeypatch.setattr(keyed, "keyed_digest", lambda seed, *key: digest)
     assert 0 <= keyed_unit(1, "a") < 1

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+
 from posbias.errors import ConfigError, DataError
 from posbias.models.retriever import build_retriever, load_retriever, training_settings
 from posbias.training.contrastive import bin_datasets, contrastive_loss, last_state, make_trainer
@@ -29,7 +30,7 @@ def some_pairs(n=48):
     pairs = []
     for i in range(n):
         doc = i // 2
-        topic = f"{WORDS[doc % 8]} {WORDS[doc // 8]} number {doc}"
+        topic = f"{WORDS[doc % 8]} {WORDS[doc // 8 % 8]} number {doc}"
         pairs.append(
             {
                 "query_id": f"q{i}",
@@ -50,9 +51,7 @@ def model(encoder_folder):
 
 
 def loss_and_gradient(model, loss, pairs):
-    features = [
-        model.preprocess([pair[field] for pair in pairs]) for field in ("query", "text")
-    ]
+    features = [model.preprocess([pair[field] for pair in pairs]) for field in ("query", "text")]
     model.zero_grad()
     value = loss(features, torch.zeros(len(pairs)))
     value.backward()
@@ -92,10 +91,9 @@ def test_batches_stay_in_one_bin_and_hold_no_document_twice(model, tmp_path):
     bin_of = {pair["text"]: pair["bin"] for pair in pairs}
     trainer = make_trainer(model, pairs, OPTIONS, 1e-3, 5, tmp_path, "t")
     seen = []
-    sampler = trainer.get_train_dataloader().batch_sampler
-    sampler.set_epoch(0)
-    for batch in sampler:
-        texts = [trainer.train_dataset[i]["positive"] for i in batch]
+    loader = trainer.get_train_dataloader()
+    for batch in loader.batch_sampler:
+        texts = [loader.dataset[i]["positive"] for i in batch]
         assert len(set(texts)) == len(texts)
         assert len({bin_of[text] for text in texts}) == 1
         seen += texts
@@ -160,8 +158,8 @@ def test_a_training_killed_at_any_step_resumes_to_the_same_bytes(training_comman
         limit = time.monotonic() + 120
         reached = int(wanted.split("-")[1])
         while process.poll() is None and time.monotonic() < limit:
-            states = [int(p.name.split("-")[1]) for p in resume.glob("*/checkpoint-*")]
-            if states and max(states) >= reached:
+            states = [last_state(folder) for folder in resume.glob("*")]
+            if any(state and int(state.name.split("-")[1]) >= reached for state in states):
                 break
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)

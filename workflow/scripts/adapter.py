@@ -36,7 +36,7 @@ def start(main: Callable[..., None], rule: Any = None) -> None:
         else:
             from jsonargparse import auto_cli
 
-            auto_cli(main)
+            auto_cli(main, as_positional=False)
     except PosbiasError as fault:
         logging.getLogger("posbias").error("error: %s", fault)
         sys.exit(1)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from adapter import start
 
+from adapter import start
 from posbias.errors import DataError
 from posbias.files import read_jsonl, whole_file, write_json, write_jsonl
 from posbias.queries.filter_statistics import filter_statistics, pool_table
@@ -63,9 +63,7 @@ def main(
     with whole_file(cells) as part:
         table = pool_table([q["bin"] for q in verified], [q["position"] for q in verified], bins)
         table.to_csv(part, index=False)
-    spent = sum(
-        len(raw) for record in scored for raw in record["raw"].values() if raw is not None
-    )
+    spent = sum(len(raw) for record in scored for raw in record["raw"].values() if raw is not None)
     full = sum(3 for record in scored for _ in panel)
     write_json(
         summary,
@@ -80,8 +78,10 @@ def main(
             "pairs_spared_percent": round(100 * (full - spent) / full, 2),
         },
     )
-    log.info("kept %d of %d candidates (%.1f %%); %d of %d pair scores spared by the cascade",
-             len(verified), len(scored), 100 * len(verified) / len(scored), full - spent, full)  # fmt: skip
+    log.info(
+        "kept %d of %d candidates (%.1f %%); the cascade spared %d of %d pair scores",
+        len(verified), len(scored), 100 * len(verified) / len(scored), full - spent, full,
+    )  # fmt: skip
 
 
 if "snakemake" in globals():

@@ -23,9 +23,11 @@ def library_files(script: Path) -> list[Path]:
     waiting = [script]
     while waiting:
         for name in imported_names(waiting.pop()):
-            module = root.joinpath(*name.split("."))
-            for path in (module.with_suffix(".py"), module / "__init__.py"):
-                if path.is_file() and path not in found:
-                    found.add(path)
-                    waiting.append(path)
+            parts = name.split(".")
+            for depth in range(1, len(parts) + 1):  # importing a.b.c runs a and a.b as well
+                module = root.joinpath(*parts[:depth])
+                for path in (module.with_suffix(".py"), module / "__init__.py"):
+                    if path.is_file() and path not in found:
+                        found.add(path)
+                        waiting.append(path)
     return sorted(found)

@@ -3,7 +3,6 @@
 import logging
 import shutil
 from pathlib import Path
-from typing import Any
 
 from adapter import start
 from posbias.assets import find_asset

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from adapter import start
 
+from adapter import start
 from posbias.corpus.segments import POSITIONS, segment_texts
+from posbias.errors import ConfigError
 from posbias.files import read_jsonl, write_jsonl
 from posbias.keyed import keyed_unit
 from posbias.models.encoder import set_threads
@@ -27,6 +28,11 @@ def panel_of(
     for member in panel:
         options = dict(member["options"])
         if "model" in options:
+            if options["model"] not in models:
+                raise ConfigError(
+                    f"verification.panel.{member['name']}: model {options['model']!r} is not "
+                    f"prepared; known: {', '.join(models)}."
+                )
             options["model"] = models[options["model"]]
         build = partial(make_member, member["name"], member["kind"], segments, options)
         members.append((build, make_activation(member["activation"])))
@@ -43,7 +49,8 @@ def score_records(candidates: list[dict], found: Verification) -> list[dict]:
         return None if np.isnan(values).any() else [round(float(v), 6) for v in values]
 
     def number(value: float) -> float | None:
-        return None if np.isnan(value) else round(float(value), 6)
+        # Not rounded: a margin just below 0 or delta must not rise to it.
+        return None if np.isnan(value) else float(value)
 
     return [
         {
@@ -85,9 +92,7 @@ def main(
         threads: CPU threads
     """
     set_threads(threads)
-    train = [
-        d for d in read_jsonl(documents, ("doc_id", "text", "split")) if d["split"] == "train"
-    ]
+    train = [d for d in read_jsonl(documents, ("doc_id", "text", "split")) if d["split"] == "train"]
     rows = {document["doc_id"]: row for row, document in enumerate(train)}
     queries = [
         candidate

@@ -7,7 +7,14 @@ from typing import Any
 
 from adapter import start
 from posbias.errors import DataError
-from posbias.files import content_hash, read_jsonl, sha256_file, whole_directory, write_text
+from posbias.files import (
+    content_hash,
+    named_disk_faults,
+    read_jsonl,
+    sha256_file,
+    whole_directory,
+    write_text,
+)
 from posbias.models.encoder import set_threads
 from posbias.models.retriever import SETTINGS_FILE, Retriever, build_retriever, settings_text
 from posbias.training.card import model_card
@@ -81,14 +88,13 @@ def main(
     }
     name = f"train {retriever}/{setting}"
     states = Path(resume_dir) / content_hash(settings)
-    model = build_retriever(
-        entry, encoder, token_vectors_std, training["max_tokens"], seed
-    )
+    model = build_retriever(entry, encoder, token_vectors_std, training["max_tokens"], seed)
     state = last_state(states)
     log.info("%s: %d pairs, seed %d%s", name, len(joined), seed,
              f", resuming from {state}" if state else "")  # fmt: skip
     trainer = make_trainer(model, joined, training, entry["learning_rate"], seed, states, name)
-    trainer.train(resume_from_checkpoint=str(state) if state else None)
+    with named_disk_faults(states):
+        trainer.train(resume_from_checkpoint=str(state) if state else None)
     ends = [pair["answer_end"] or 0 for pair in joined]
     cut = Retriever(model).truncated([pair["text"] for pair in joined], ends)
     parameters = list(model.parameters())

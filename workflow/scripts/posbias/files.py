@@ -12,27 +12,39 @@ from typing import Any
 
 from posbias.errors import DataError, PosbiasError
 
+NEARLY_FULL = 2**20  # bytes
+
 
 def _part(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 @contextlib.contextmanager
-def _named_disk_faults(path: Path) -> Iterator[None]:
+def named_disk_faults(path: Path) -> Iterator[None]:
+    """Turn a full or read-only disk met while writing `path` into a PosbiasError with a remedy."""
     try:
         yield
-    except OSError as fault:
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+    except PosbiasError:
+        raise
+    except Exception as fault:
+        code = fault.errno if isinstance(fault, OSError) else None
+        # Libraries that write by foreign code hide the number of the fault: look at the disk.
+        if code in (errno.ENOSPC, errno.EDQUOT) or (code is None and _nearly_full(path)):
             raise PosbiasError(
-                f"{path}: no space left on the disk; nothing was kept of this file. "
-                "Free some space, or point `results` at another disk, and run again."
+                f"{path}: no space left on the disk; nothing was kept of it. "
+                "Free some space, or put the folder on another disk, and run again."
             ) from fault
-        if fault.errno in (errno.EACCES, errno.EROFS):
+        if code in (errno.EACCES, errno.EROFS):
             raise PosbiasError(
-                f"{path}: cannot be written ({fault.strerror}); "
-                "make its folder writable and run again."
+                f"{fault.filename or path}: {fault.strerror} while writing {path}; "
+                "mend the rights of the file or its folder and run again."
             ) from fault
         raise
+
+
+def _nearly_full(path: Path) -> bool:
+    folder = next((parent for parent in Path(path).absolute().parents if parent.is_dir()), None)
+    return folder is not None and shutil.disk_usage(folder).free < NEARLY_FULL
 
 
 @contextlib.contextmanager
@@ -40,11 +52,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; it takes the final name only after success."""
     path = Path(path)
     part = _part(path)
-    with _named_disk_faults(path):
+    with named_disk_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield part
-            os.replace(part, path)
+            part.replace(path)
         finally:
             part.unlink(missing_ok=True)
 
@@ -54,13 +66,15 @@ def whole_directory(path: Path) -> Iterator[Path]:
     """Yield a folder beside `path` to fill; it takes the final name only after success."""
     path = Path(path)
     part = _part(path)
-    with _named_disk_faults(path):
+    with named_disk_faults(path):
         try:
+            # Left by a killed process of the same number, as happens in containers.
+            shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
             yield part
             if path.exists():
                 shutil.rmtree(path)
-            os.replace(part, path)
+            part.replace(path)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
@@ -76,8 +90,14 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
+def _missing(path: Path) -> DataError:
+    return DataError(f"{path}: no such file; check the name, or run the step that makes it.")
+
+
 def read_json(path: Path) -> Any:
     """Read one JSON value; raises DataError that names the file."""
+    if not Path(path).is_file():
+        raise _missing(path)
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as fault:
@@ -98,6 +118,8 @@ def write_jsonl(path: Path, records: Iterable[dict]) -> int:
 
 def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
     """Read JSON lines; raises DataError naming file, line (1-based), fault and remedy."""
+    if not Path(path).is_file():
+        raise _missing(path)
     required = tuple(required)
     records = []
     with Path(path).open("rb") as lines:

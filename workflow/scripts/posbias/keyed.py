@@ -17,7 +17,8 @@ def keyed_digest(seed: int, *key: object) -> bytes:
 
 def keyed_unit(seed: int, *key: object) -> float:
     """Return a number in [0, 1) that depends on the seed and the key only."""
-    return int.from_bytes(keyed_digest(seed, *key)[:7], "big") / 2**56
+    # 53 bits: a float holds them exactly, so that the largest number does not round up to 1.
+    return (int.from_bytes(keyed_digest(seed, *key)[:7], "big") >> 3) / 2**53
 
 
 def keyed_generator(seed: int, *key: object) -> np.random.Generator:

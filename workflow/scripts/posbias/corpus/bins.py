@@ -1,5 +1,6 @@
 """Length bins in characters (retriever study, section 3.1.1)."""
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,11 +21,11 @@ class LengthBin(NamedTuple):
 
 def length_bins(edges: Sequence[int]) -> list[LengthBin]:
     """Turn strictly rising edges into half-open bins; raises ConfigError otherwise."""
-    if len(edges) < 2 or any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+    if len(edges) < 2 or any(a >= b for a, b in itertools.pairwise(edges)):
         raise ConfigError(
             f"documents.bin_edges must rise strictly and hold at least two numbers, found {edges}."
         )
-    return [LengthBin(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [LengthBin(a, b) for a, b in itertools.pairwise(edges)]
 
 
 def bin_of(n_chars: int, edges: Sequence[int]) -> str | None:

@@ -1,5 +1,6 @@
 """The three equal segments of a document (retriever study, section 3.1.1)."""
 
+import itertools
 from typing import NamedTuple
 
 from posbias.errors import DataError
@@ -29,7 +30,7 @@ def equal_ranges(n_chars: int, parts: int) -> tuple[tuple[int, int], ...]:
     if n_chars < parts:
         raise DataError(f"a text of {n_chars} characters cannot be cut into {parts} segments.")
     cuts = [n_chars * k // parts for k in range(parts + 1)]
-    return tuple(zip(cuts, cuts[1:], strict=False))
+    return tuple(itertools.pairwise(cuts))
 
 
 def segments_of(doc_id: str, text: str) -> list[Segment]:

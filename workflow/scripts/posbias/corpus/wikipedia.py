@@ -11,8 +11,22 @@ from posbias.errors import DataError
 
 # Sections that hold references and link lists rather than prose.
 APPARATUS = frozenset(
-    "references|external links|see also|notes|further reading|bibliography|sources|footnotes|"
-    "works cited|citations|filmography|discography|gallery|selected works".split("|")
+    (
+        "references",
+        "external links",
+        "see also",
+        "notes",
+        "further reading",
+        "bibliography",
+        "sources",
+        "footnotes",
+        "works cited",
+        "citations",
+        "filmography",
+        "discography",
+        "gallery",
+        "selected works",
+    )
 )
 MARKUP = ("{{", "}}", "[[", "]]", "|", "<", ">", "http:", "https:", "__")
 
@@ -28,8 +42,8 @@ class Article:
 def clean_paragraph(raw: str) -> str:
     """Strip bold and italic quotes, the brackets that a removed template left, and extra space."""
     text = re.sub(r"'{2,}", "", raw).replace("\xa0", " ")
-    text = re.sub(r"\(\s*[;,:]*\s*\)", "", text)
-    text = re.sub(r"\(\s*[;,:]\s*", "(", text)
+    text = re.sub(r"\([\s;,:]*\)", "", text)
+    text = re.sub(r"\([\s;,:]+", "(", text)
     text = re.sub(r"\s+", " ", text)
     return re.sub(r" ([,.;:])", r"\1", text).strip()
 
@@ -50,9 +64,9 @@ def paragraph_fault(text: str, min_chars: int) -> str | None:
 def article_from_sections(
     title: str, sections: list[tuple[str, str]], min_chars: int, dropped: Counter
 ) -> Article | None:
-    """Join the prose of an article's sections; None where nothing is left, with the reason counted."""
+    """Join the prose of an article's sections; None, with the reason counted, if none is left."""
     first = next((text for _, text in sections if text.strip()), "")
-    if first.lstrip().upper().startswith("#REDIRECT") or "REDIRECT" in first[:40].upper():
+    if first.lstrip().upper().startswith("#REDIRECT"):
         dropped["article: redirect"] += 1
         return None
     paragraphs = []

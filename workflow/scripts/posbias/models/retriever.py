@@ -40,9 +40,7 @@ def build_retriever(
         )
     tokenizer = load_tokenizer(encoder)
     config = body_config(entry["family"], entry["body"], entry["positions"], tokenizer)
-    body = build_body(
-        config, Path(encoder) / "model.safetensors", token_vectors_std, seed
-    )
+    body = build_body(config, Path(encoder) / "model.safetensors", token_vectors_std, seed)
     with TemporaryDirectory() as folder:
         body.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from posbias.errors import ConfigError
+from posbias.options import check_options
 
 Activation = Callable[[np.ndarray], np.ndarray]
 
@@ -47,7 +48,7 @@ ACTIVATIONS: dict[str, Callable[..., np.ndarray]] = {
 
 
 def make_activation(spec: dict) -> Activation:
-    """Build an activation from `{"name": …, options}`; raises ConfigError listing the known ones."""
+    """Build an activation from `{"name": …, options}`; raises ConfigError if it is unknown."""
     options = dict(spec)
     name = options.pop("name", None)
     if name not in ACTIVATIONS:
@@ -55,4 +56,5 @@ def make_activation(spec: dict) -> Activation:
             f"verification.panel: activation {name!r} does not exist; "
             f"known: {', '.join(sorted(ACTIVATIONS))}."
         )
+    check_options(f"verification.panel: activation {name!r}", ACTIVATIONS[name], options, given=1)
     return lambda scores: ACTIVATIONS[name](scores, **options)

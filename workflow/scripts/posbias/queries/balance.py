@@ -44,8 +44,8 @@ def position_counts(shares: Mapping[str, float], budget: int) -> dict[str, int]:
 
     Raises ConfigError unless the shares are known positions and sum to 1.
     """
-    unknown = set(shares) - set(POSITIONS)
-    if unknown or abs(sum(shares.values()) - 1) > 1e-9:
+    known = set(shares) <= set(POSITIONS) and all(0 <= share <= 1 for share in shares.values())
+    if not known or abs(sum(shares.values()) - 1) > 1e-9:
         raise ConfigError(
             f"balance.settings: shares must be of {', '.join(POSITIONS)} and sum to 1, "
             f"found {dict(shares)}."

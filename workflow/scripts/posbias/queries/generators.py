@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from posbias.errors import ConfigError
+from posbias.options import check_options
 from posbias.queries.candidates import Candidate
 from posbias.queries.cloze import ClozeGenerator
 
@@ -20,7 +21,9 @@ class QueryGenerator(Protocol):
 def _cloze(seed: int, options: dict) -> QueryGenerator:
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-    return ClozeGenerator(seed=seed, stopwords=frozenset(STOPWORDS_EN_PLUS), **options)
+    own = {"seed": seed, "stopwords": frozenset(STOPWORDS_EN_PLUS)}
+    check_options("queries.options", ClozeGenerator, {**own, **options})
+    return ClozeGenerator(**own, **options)
 
 
 GENERATORS: dict[str, Callable[[int, dict], QueryGenerator]] = {"cloze": _cloze}

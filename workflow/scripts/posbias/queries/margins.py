@@ -1,4 +1,4 @@
-"""Margins of the target segment and the rule that keeps a query (retriever study, section 3.1.3)."""
+"""Margins of the target segment, and their minimum over the panel (section 3.1.3)."""
 
 import numpy as np
 

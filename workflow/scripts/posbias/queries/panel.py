@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from posbias.errors import ConfigError
+from posbias.options import check_options
 
 
 class PanelMember(Protocol):
@@ -28,6 +29,7 @@ class Bm25Member:
     def __init__(self, name: str, segments: list[tuple[str, ...]], options: dict) -> None:
         from posbias.retrieval.bm25 import Bm25
 
+        check_options(f"verification.panel.{name}.options", Bm25, options, given=1)
         self.name = name
         self.parts = len(segments[0])
         self.index = Bm25([text for texts in segments for text in texts], **options)
@@ -35,10 +37,7 @@ class Bm25Member:
     def score(self, queries: Sequence[str], documents: np.ndarray) -> np.ndarray:
         passages = documents[:, None] * self.parts + np.arange(self.parts)
         return np.stack(
-            [
-                self.index.scores(query, rows)
-                for query, rows in zip(queries, passages, strict=True)
-            ]
+            [self.index.scores(query, rows) for query, rows in zip(queries, passages, strict=True)]
         )
 
 
@@ -78,7 +77,8 @@ def _bm25(name: str, segments: list[tuple[str, ...]], options: dict) -> PanelMem
 
 
 def _cosine(name: str, segments: list[tuple[str, ...]], options: dict) -> PanelMember:
-    return CosineMember(name, segments, Path(options["model"]), options["batch_size"])
+    check_options(f"verification.panel.{name}.options", CosineMember, options, given=2)
+    return CosineMember(name, segments, **options)
 
 
 MEMBERS: dict[str, MemberFactory] = {"bm25": _bm25, "cosine": _cosine}

@@ -61,8 +61,11 @@ def compare_all(
             )
     counts = Counter(row["status"] for row in rows)
     return {
-        "verdict": DIFFERS if counts[DIFFERS] or counts[MISSING] else EQUAL
-        if not counts[NEAR] else NEAR,
+        "verdict": DIFFERS
+        if counts[DIFFERS] or counts[MISSING]
+        else EQUAL
+        if not counts[NEAR]
+        else NEAR,
         "counts": {status: counts[status] for status in (EQUAL, NEAR, DIFFERS, MISSING)},
         "rows": rows,
     }

@@ -47,5 +47,7 @@ print(query @ document)
 
 def model_card(facts: dict) -> str:
     """Fill the card; every field must be given (an undefined one is an error)."""
-    environment = Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    environment = Environment(
+        undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
+    )
     return environment.from_string(CARD).render(facts)

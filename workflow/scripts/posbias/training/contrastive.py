@@ -36,7 +36,7 @@ def bin_datasets(pairs: Iterable[dict]) -> dict[str, "Dataset"]:
     return {name: Dataset.from_dict(columns) for name, columns in sorted(rows.items())}
 
 
-def contrastive_loss(encoder: "SentenceTransformer", options: dict):  # noqa: ANN201
+def contrastive_loss(encoder: "SentenceTransformer", options: dict):
     """Return InfoNCE over in-batch negatives, plain or with cached gradients (GradCache).
 
     Both compute the same loss and gradient; `cached` holds only `mini_batch_size` pairs in
@@ -69,8 +69,18 @@ def make_trainer(
 
     options: the `training` block of the config. `name` heads the progress lines.
     """
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers import (
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
     from sentence_transformers.base.sampler import BatchSamplers, MultiDatasetBatchSamplers
+    from transformers.trainer_callback import PrinterCallback
+
+    class Trainer(SentenceTransformerTrainer):
+        """The library's trainer without its own model card: training/card.py writes ours."""
+
+        def add_model_card_callback(self, default_args_dict: dict) -> None:
+            pass
 
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(resume_dir),
@@ -96,22 +106,15 @@ def make_trainer(
         disable_tqdm=True,
         dataloader_pin_memory=False,
     )
-    trainer = SentenceTransformerTrainer(
+    trainer = Trainer(
         model=encoder,
         args=arguments,
         train_dataset=bin_datasets(pairs),
         loss=contrastive_loss(encoder, options),
         callbacks=[progress_callback(name, resume_dir / "progress.jsonl")],
     )
-    remove_printing_callbacks(trainer)
+    trainer.remove_callback(PrinterCallback)  # it prints every log entry; ours writes progress
     return trainer
-
-
-def remove_printing_callbacks(trainer: "SentenceTransformerTrainer") -> None:
-    """Take out the library's callback that prints every log entry; ours writes the progress."""
-    from transformers.trainer_callback import PrinterCallback
-
-    trainer.remove_callback(PrinterCallback)
 
 
 def last_state(resume_dir: Path) -> Path | None:

@@ -20,12 +20,12 @@ def progress_callback(name: str, path: Path) -> Any:
     from transformers import TrainerCallback
 
     class Progress(TrainerCallback):
-        def on_train_begin(self, args, state, control, **kwargs):  # noqa: ANN001, ANN003, ANN202
+        def on_train_begin(self, args, state, control, **kwargs):
             path.parent.mkdir(parents=True, exist_ok=True)
             self.heartbeat = Heartbeat(name, total=state.max_steps, done=state.global_step)
             log.info("%s starts at step %d of %d", name, state.global_step, state.max_steps)
 
-        def on_log(self, args, state, control, logs=None, **kwargs):  # noqa: ANN001, ANN003, ANN202
+        def on_log(self, args, state, control, logs=None, **kwargs):
             entry = {"step": state.global_step, "steps": state.max_steps, **(logs or {})}
             with path.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(entry) + "\n")
