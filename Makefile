@@ -34,7 +34,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install reinstall demo test test-fast report lint format clean
+.PHONY: help install reinstall demo test test-fast bench report lint format clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,9 +45,11 @@ reinstall: ## wipe .venv and make it anew
 	rm -rf $(VENV)
 	@$(MAKE) --no-print-directory install
 
-demo: install ## run the mini study offline and draw figures/psi_table.pdf
+demo: install ## run the mini study offline: figures/psi_table.pdf, then curves and verdicts
 	@begin=$$(date +%s); \
 	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf || exit 1; \
+	$(RUN) snakemake --cores $(CORES) || exit 1; \
+	cat results/mini/claims.txt; \
 	took=$$(( $$(date +%s) - begin )); \
 	echo "The table is $(CURDIR)/figures/psi_table.pdf; the run took $$((took / 60)) min $$((took % 60)) s."
 
@@ -56,6 +58,9 @@ test: lint ## check style, then run every test, whole workflow runs too
 
 test-fast: $(VENV)/.installed-dev ## run the tests that take seconds
 	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
+
+bench: install ## measure speed as ratios to the plain way, about a minute
+	$(RUN) python tests/bench/run.py
 
 report: install ## write figures/report.html: every result, its code and its run times
 	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf

@@ -1,32 +1,31 @@
 """Copies of the checkout in which tests run the workflow, and what such a run says."""
 
 import functools
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 SHRUNKEN = "tests/workflow/shrunken.yaml"
 RESULTS = "results/shrunken"
-NOT_COPIED = shutil.ignore_patterns(
-    ".*", "__pycache__", "results", "figures", "logs", "benchmarks", "htmlcov"
+LIMIT = 900  # seconds that one command may take on a busy machine
+MADE_BY_RUNS = shutil.ignore_patterns(
+    ".[!c]*", "__pycache__", "results", "figures", "logs", "benchmarks", "htmlcov"
 )
 
 
 def copy_checkout(root: Path, target: Path) -> Path:
-    """Copy the files that git knows or would add to `target`; without git, all but what runs make.
+    """Copy the files that git knows or would add; without git, all but what runs and tools make.
 
-    The copy has no history, so that figures say "commit unknown" in every one of them.
+    The copy has no history, so figures name no commit and every copy's are the same.
     """
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard"], capture_output=True
-    ) if shutil.which("git") else None  # fmt: skip
+    git = ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True) if shutil.which("git") else None
     if listed is None or listed.returncode:
-        shutil.copytree(root, target, ignore=NOT_COPIED)
-        shutil.copytree(root / "profiles", target / "profiles", dirs_exist_ok=True)
+        shutil.copytree(root, target, ignore=MADE_BY_RUNS)
         return target
     for name in filter(None, listed.stdout.decode().split("\0")):
         if (root / name).is_file():
@@ -46,36 +45,83 @@ def environment() -> dict[str, str]:
         "TRANSFORMERS_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "MPLBACKEND": "Agg",
-        "NO_COLOR": "1",
     }
 
 
 @functools.cache
-def namespace(*flags: str) -> tuple[str, ...] | None:
-    """Return the command that runs another in a namespace of its own, None where not permitted."""
-    for command in (("unshare", *flags), ("unshare", "-r", *flags)):
-        if (
-            shutil.which("unshare")
-            and not subprocess.run([*command, "true"], capture_output=True).returncode
-        ):
+def namespace(*flags: str) -> tuple[str, ...]:
+    """Return what to put before a command to give it namespaces of its own; empty if not allowed.
+
+    flags: of `unshare`, such as --net (no network) and --mount (own mounts).
+    """
+    for command in (("unshare", *flags), ("unshare", "--map-root-user", *flags)):
+        if not shutil.which("unshare"):
+            break
+        if subprocess.run([*command, "true"], capture_output=True).returncode == 0:
             return command
-    return None
+    return ()
 
 
-def offline() -> tuple[str, ...]:
-    """Return what to put before a command to take its network away, nothing where not permitted."""
-    return namespace("-n") or ()
-
-
-def run(copy: Path, *command: str, before: tuple[str, ...] | None = None, timeout: float = 600):
-    """Run a command in a copy, without network if possible; output and errors come as one text."""
+def run(copy: Path, *command: str) -> subprocess.CompletedProcess:
+    """Run a command in a copy, without a network where possible; errors join the output."""
     return subprocess.run(
-        [*(offline() if before is None else before), *command],
+        [*namespace("--net"), *command],
         cwd=copy,
         env=environment(),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
         text=True,
-        timeout=timeout,
+        timeout=LIMIT,
+    )
+
+
+def snakemake(*options: str, overlays: tuple[str, ...] = (), cores: int = 2) -> list[str]:
+    """Return a shrunken run's command line; `options` (targets first) stand before the overlays."""
+    return ["snakemake", *options, "--cores", str(cores), "--configfile", SHRUNKEN, *overlays]
+
+
+def succeed(copy: Path, *command: str) -> str:
+    """Run a command in a copy and return its output; fail with the output's end otherwise."""
+    done = run(copy, *command)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout[-6000:]}"
+    return done.stdout
+
+
+def fail(copy: Path, *command: str) -> str:
+    """Run a command that must fail, with a message and not a traceback; return its output."""
+    done = run(copy, *command)
+    assert done.returncode not in (0, -9, -15), f"{' '.join(command)}\n{done.stdout[-6000:]}"
+    assert "Traceback" not in done.stdout, done.stdout[-6000:]
+    return done.stdout
+
+
+def jobs(output: str) -> dict[str, int]:
+    """Return the number of jobs of each rule from Snakemake's table of them, empty without one."""
+    table = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\w+ +\d+\n)+)", output, re.MULTILINE)
+    rows = [line.split() for line in table[1].splitlines()] if table else []
+    return {rule: int(count) for rule, count in rows if rule != "total"}
+
+
+def write_overlay(copy: Path, text: str, name: str = "change.yaml") -> str:
+    """Write a configuration overlay into a copy and return its name."""
+    (copy / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def hashes(copy: Path, *folders: str) -> dict[str, str]:
+    """Return the SHA-256 of every file below some folders of a copy, by its name in the copy."""
+    return {
+        path.relative_to(copy).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in folders
+        for path in sorted((copy / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Name the files of results and figures that two copies do not share byte for byte."""
+    found = [hashes(copy, RESULTS, "figures") for copy in (one, other)]
+    return sorted(
+        name for name in found[0].keys() | found[1].keys() if found[0].get(name) != found[1].get(name)
     )

@@ -1,5 +1,6 @@
 """Judge the retriever study's claims by our measures: records as JSON, and a table to read."""
 
+import logging
 from pathlib import Path
 
 from adapter import start
@@ -7,6 +8,8 @@ from posbias.files import write_json, write_text
 from posbias.report.claims import claims_text
 from posbias.report.claims import judge_claims as judge
 from posbias.report.records import read_measures
+
+log = logging.getLogger("claims")
 
 
 def main(
@@ -26,8 +29,10 @@ def main(
         grouping: position groups behind PSI and means (thirds or characters)
     """
     records = judge(read_measures(measures), mean_tolerance, grouping)
+    table = claims_text(records)
     write_json(claims, records)
-    write_text(text, claims_text(records))
+    write_text(text, table)
+    log.info("verdicts:\n%s", table)
 
 
 if "snakemake" in globals():

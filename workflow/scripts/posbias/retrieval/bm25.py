@@ -1,5 +1,6 @@
 """BM25 over texts by bm25s, ordered by the one ranking rule."""
 
+import logging
 from collections.abc import Sequence
 from itertools import chain
 
@@ -32,6 +33,7 @@ class Bm25:
     ) -> None:
         import bm25s
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # its import asks for every detail
         if method not in METHODS:
             raise ConfigError(f"bm25: method {method!r} is not one of {', '.join(METHODS)}.")
         self.stopwords, self.stemmer = stopwords, _stemmer(stemmer)

@@ -1,0 +1,126 @@
+"""Speed as ratios measured in one run: what the package does, against the plain way.
+
+Each pair does the same work on the same data, alternating, best of several turns; absolute
+seconds depend on the machine, ratios much less. Run with `make bench`.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import yaml
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+
+from posbias.assets import find_asset
+from posbias.measures.intervals import resampled_means
+from posbias.models.encoder import set_threads
+from posbias.models.retriever import build_retriever
+from posbias.retrieval.ranking import top_k
+from posbias.training.contrastive import contrastive_loss, make_trainer
+
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+WORDS = "the of and alchemy algae anarchism autism aardvark abacus acid asteroid apollo".split()
+
+
+def text(rng: np.random.Generator, n_words: int) -> str:
+    """Return some words."""
+    return " ".join(rng.choice(WORDS, n_words))
+
+
+def ratio(ours: Callable[[], object], plain: Callable[[], object], turns: int = 3) -> dict:
+    """Time both in turns and return the best seconds of each and plain / ours."""
+    times: dict[str, list[float]] = {"ours": [], "plain": []}
+    for _ in range(turns):
+        for name, work in (("ours", ours), ("plain", plain)):
+            begin = time.perf_counter()
+            work()
+            times[name].append(time.perf_counter() - begin)
+    best = {name: min(values) for name, values in times.items()}
+    return {**{k: round(v, 4) for k, v in best.items()}, "ratio": best["plain"] / best["ours"]}
+
+
+def bootstrap() -> dict:
+    """10,000 resamples of a mean over 20,000 queries: by counts of values, or row by row."""
+    rng = np.random.default_rng(0)
+    values = rng.choice([0.0, *(1 / np.log2(np.arange(2, 12)))], 20_000)
+
+    def rows() -> np.ndarray:
+        # A tenth of the resamples, and the time is for these: multiplied below.
+        return np.array([rng.choice(values, len(values)).mean() for _ in range(1000)])
+
+    found = ratio(lambda: resampled_means(values, 10_000, rng), rows, turns=2)
+    return {"ours": found["ours"], "plain": 10 * found["plain"], "ratio": 10 * found["ratio"]}
+
+
+def bins() -> dict:
+    """A training epoch with batches from one length bin, or from all bins mixed."""
+    rng = np.random.default_rng(0)
+    encoder = find_asset(**CONFIG["assets"]["minilm_l6"]).parent
+    entry = CONFIG["retrievers"]["known"]["bert"]
+    std = CONFIG["retrievers"]["token_vectors_std"]
+    options = {**CONFIG["training"], "epochs": 1, "save_every": 10_000}
+    pairs = [
+        {"bin": name, "query": f"query {i} {name}", "text": f"{i} {text(rng, words)}"}
+        for name, words in (("a", 20), ("b", 40), ("c", 80), ("d", 160))
+        for i in range(96)
+    ]
+    mixed = [{**pair, "bin": "all"} for pair in pairs]
+
+    def train(data: list[dict]) -> None:
+        with TemporaryDirectory() as folder:
+            model = build_retriever(entry, encoder, std, 192, seed=1)
+            make_trainer(model, data, options, 1e-3, 1, Path(folder), "bench").train()
+
+    return ratio(lambda: train(pairs), lambda: train(mixed), turns=2)
+
+
+def losses() -> dict:
+    """One step of 64 pairs with the plain loss, or with cached gradients in parts of 16."""
+    import torch
+
+    rng = np.random.default_rng(0)
+    encoder = find_asset(**CONFIG["assets"]["minilm_l6"]).parent
+    known = CONFIG["retrievers"]
+    model = build_retriever(known["known"]["bert"], encoder, known["token_vectors_std"], 192, 1)
+    features = [model.preprocess([text(rng, n) for _ in range(64)]) for n in (8, 60)]
+
+    def step(name: str) -> None:
+        options = {**CONFIG["training"], "loss": name, "mini_batch_size": 16}
+        copies = [dict(feature) for feature in features]
+        contrastive_loss(model, options)(copies, torch.zeros(64)).backward()
+
+    return ratio(lambda: step("plain"), lambda: step("cached"))
+
+
+def exact_search() -> dict:
+    """Top 100 of 20,000 vectors for 200 queries: partition, or a full sort."""
+    rng = np.random.default_rng(0)
+    documents = rng.standard_normal((20_000, 64)).astype(np.float32)
+    queries = rng.standard_normal((200, 64)).astype(np.float32)
+    scores = queries @ documents.T
+    order = np.arange(scores.shape[1])
+
+    def sort() -> list[np.ndarray]:
+        return [np.lexsort((order, -row))[:100] for row in scores]
+
+    right = np.array_equal(top_k(scores, 100)[0], np.array(sort()))
+    found = ratio(lambda: top_k(scores, 100), sort)
+    return {**found, "same_result": bool(right)}
+
+
+def main() -> None:
+    set_threads(1)
+    for work in (bootstrap, exact_search, losses, bins):
+        result = {"benchmark": work.__name__, "what": work.__doc__.strip(), **work()}
+        result["ratio"] = round(result["ratio"], 2)
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What a user sees when something is wrong: one clear message, no traceback, nothing half-made."""
+
+import re
+
+import pytest
+from runs import RESULTS, fail, namespace, snakemake, write_overlay
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+CORPUS = f"{RESULTS}/corpus/documents.jsonl"
+# A results folder on a small disk of its own; what a failed run left on it goes to left.txt.
+SMALL_DISK = """
+mount -t tmpfs -o size="$1" tmpfs results || exit 77
+shift
+"$@"
+code=$?
+find results -type f > left.txt
+exit $code
+"""
+
+
+def log_of(copy, name: str) -> str:
+    """Return a rule's own log, which must not hold a traceback."""
+    text = (copy / "logs/shrunken" / name).read_text("utf-8")
+    assert "Traceback" not in text and "error: " in text, text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("training: {epoch: 3}", ["epoch"]),
+        ("verificaton: {delta: 0.2}", ["verificaton"]),
+        ("training: {batch_size: many}", ["many", "integer"]),
+        ("retrievers: {selected: [brt]}", ["'brt'", "Did you mean 'bert'?"]),
+        ("documents: {bin_edges: [288, 240, 192]}", ["documents.bin_edges", "rise"]),
+    ],
+    ids=["unknown key", "unknown block", "wrong type", "unknown retriever", "falling edges"],
+)
+def test_a_wrong_configuration_is_named_before_anything_runs(fresh, change, named):
+    output = fail(fresh, *snakemake("-n", overlays=(write_overlay(fresh, change),)))
+    assert [text for text in named if text not in output] == []
+
+
+def test_a_bin_without_documents_is_named(fresh):
+    change = "documents: {bin_edges: [192, 240, 900000, 1000000]}"
+    fail(fresh, *snakemake(CORPUS, overlays=(write_overlay(fresh, change),)))
+    log = log_of(fresh, "build_corpus.log")
+    assert "bin 900000-1000000 is empty" in log and "documents.bin_edges" in log
+    assert not (fresh / CORPUS).exists()
+
+
+@pytest.mark.parametrize(
+    ("asset", "target", "log"),
+    [
+        ("wikipedia", CORPUS, "build_corpus.log"),
+        ("minilm_l6", f"{RESULTS}/encoders/minilm_l6", "prepare_encoders.log"),
+    ],
+)
+def test_a_corrupted_asset_is_named_with_its_remedy(fresh, config, asset, target, log):
+    change = f"assets: {{{asset}: {{sha256: {'0' * 64}}}}}"
+    output = fail(fresh, *snakemake(target, overlays=(write_overlay(fresh, change),)))
+    for text in (output, log_of(fresh, log)):
+        assert config["assets"][asset]["file"] in text and "corrupted" in text
+        assert "make reinstall" in text
+    assert not (fresh / target).exists()
+
+
+def test_a_family_that_does_not_exist_is_named(finished):
+    change = "retrievers: {known: {bert: {family: brt}}}"
+    target = f"{RESULTS}/models/bert/begin"
+    fail(finished, *snakemake(target, overlays=(write_overlay(finished, change),)))
+    log = log_of(finished, "train_retriever/bert-begin.log")
+    assert "'brt' does not exist in the transformers library" in log
+    assert not (finished / target).exists()
+
+
+def test_a_cell_that_is_too_small_is_named(finished):
+    change = "balance: {least: 100000}"
+    target = f"{RESULTS}/balance/budget.json"
+    fail(finished, *snakemake(target, overlays=(write_overlay(finished, change),)))
+    log = log_of(finished, "balance_settings.log")
+    assert re.search(r"bin \d+-\d+, position (begin|middle|end): \d+ verified queries", log)
+    assert "100000 are needed" in log
+    assert not (finished / target).exists()
+
+
+def fail_on_small_disk(copy, size: str, target: str, free_disk_gb: float) -> tuple[str, str]:
+    """Run a target on a small disk; return the output and the files that are left on the disk."""
+    before = namespace("--mount", "--net")
+    if not before:
+        pytest.skip("no mount is permitted here")
+    overlay = write_overlay(copy, f"free_disk_gb: {free_disk_gb}")
+    command = snakemake(target, overlays=(overlay,), cores=1)
+    output = fail(copy, *before, "sh", "-c", SMALL_DISK, "sh", size, *command)
+    return output, (copy / "left.txt").read_text("utf-8")
+
+
+def test_a_nearly_full_disk_stops_a_run_before_it_starts(fresh):
+    output, left = fail_on_small_disk(fresh, "1m", CORPUS, free_disk_gb=0.5)
+    assert "0.0 GB free on this disk, the run needs 0.5 GB" in output and "free_disk_gb" in output
+    assert left == "" and not (fresh / "logs/shrunken/build_corpus.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "target", "log"),
+    [
+        ("32k", CORPUS, "build_corpus.log"),
+        ("20m", f"{RESULTS}/encoders/minilm_l6", "prepare_encoders.log"),
+    ],
+    ids=["documents", "weights"],
+)
+def test_a_disk_that_fills_up_is_named_and_nothing_half_written_stays(fresh, size, target, log):
+    output, left = fail_on_small_disk(fresh, size, target, free_disk_gb=0)
+    for text in (output, log_of(fresh, log)):
+        assert f"{target}: no space left on the disk" in text and "Free some space" in text
+    assert left == ""

@@ -1,0 +1,83 @@
+"""What every rule must say: whom it serves, its environment, its log, its needs, its script."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+RULE = re.compile(r"^rule (\w+):\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
+DIRECTIVE = re.compile(r"^ {4}(\w+):(.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
+def rules() -> dict[str, tuple[Path, str]]:
+    """Return file and text of every rule in rules/."""
+    return {
+        name: (path, body)
+        for path in sorted((ROOT / "rules").glob("*.smk"))
+        for name, body in RULE.findall(path.read_text("utf-8"))
+    }
+
+
+def directives(body: str) -> dict[str, str]:
+    return {name: value.strip() for name, value in DIRECTIVE.findall(body)}
+
+
+def test_the_pattern_finds_every_rule():
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "rules").glob("*.smk"))
+    assert len(rules()) == len(re.findall(r"^(?:rule|checkpoint) ", text, re.MULTILINE)) > 0
+
+
+@pytest.mark.parametrize("name", rules())
+def test_a_rule_is_complete(name):
+    path, body = rules()[name]
+    assert body.startswith('    """'), "no docstring"
+    said = directives(body)
+    needed = "input output log benchmark conda threads resources message script"
+    assert [directive for directive in needed.split() if directive not in said] == []
+    for resource in ("mem_mb", "runtime"):
+        assert re.search(rf"\b{resource}=", said["resources"]), f"no {resource}"
+    for directive in ("script", "conda"):
+        file = path.parent / said[directive].strip("\"'")
+        assert file.is_file(), f"{directive}: {file} does not exist"
+
+
+@pytest.mark.parametrize("name", rules())
+def test_a_log_and_a_benchmark_tell_a_rules_jobs_apart(name):
+    said = directives(rules()[name][1])
+    wildcards = set(re.findall(r"(?<!\{)\{(\w+)\}(?!\})", said["log"]))
+    if wildcards:
+        assert f"<logs>/{name}/" in said["log"]
+    assert set(re.findall(r"(?<!\{)\{(\w+)\}(?!\})", said["benchmark"])) == wildcards
+    stem = said["log"].strip("\"'").removeprefix("<logs>").removesuffix(".log")
+    assert said["benchmark"].strip("\"'") == f"<benchmarks>{stem}.tsv"
+
+
+def test_every_script_belongs_to_a_rule():
+    used = {Path(directives(body)["script"].strip("\"'")).name for _, body in rules().values()}
+    scripts = {
+        path.name
+        for path in (ROOT / "workflow" / "scripts").glob("*.py")
+        if "start(main, snakemake)" in path.read_text("utf-8")
+    }
+    assert scripts == used
+
+
+def test_the_snakefile_is_short_and_includes_every_rule_file():
+    text = (ROOT / "Snakefile").read_text("utf-8")
+    assert len(text.splitlines()) <= 60
+    included = re.findall(r'^include: "(.+)"$', text, re.MULTILINE)
+    assert sorted(included) == [f"rules/{p.name}" for p in sorted((ROOT / "rules").glob("*.smk"))]
+
+
+def test_the_shrunken_overlay_changes_only_what_the_configuration_has(config):
+    def unknown(overlay: dict, known: dict, above: str = "") -> list[str]:
+        found = [f"{above}{key}" for key in overlay if key not in known]
+        for key in overlay.keys() & known.keys():
+            if isinstance(overlay[key], dict):
+                found += unknown(overlay[key], known[key], f"{above}{key}.")
+        return found
+
+    overlay = yaml.safe_load((Path(__file__).parent / "shrunken.yaml").read_text("utf-8"))
+    assert unknown(overlay, config) == []

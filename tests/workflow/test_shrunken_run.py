@@ -1,0 +1,225 @@
+"""The whole workflow, shrunken: what it leaves, that it repeats, and what a change reruns."""
+
+import csv
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from pypdf import PdfReader
+from pypdf.generic import DictionaryObject, IndirectObject
+from runs import (
+    RESULTS,
+    SHRUNKEN,
+    differences,
+    hashes,
+    jobs,
+    run,
+    snakemake,
+    succeed,
+    write_overlay,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+FIGURES = ("psi_table", "position_curves")
+SETTINGS = ("begin", "middle", "end", "uniform")
+RETRIEVERS = ("bert", "tinyllama_nope")
+REFERENCES = ("bm25", "minilm_l6")
+LAST = {
+    "make_psi_table": 1,
+    "make_position_curves": 1,
+    "judge_claims": 1,
+    "check_expected": 1,
+    "all": 1,
+}
+# A figure's footer holds the hash of the whole configuration.
+DRAWN = {"make_psi_table": 1, "make_position_curves": 1, "all": 1}
+TRAINED = {"train_retriever": 8, "evaluate_retriever": 2, **LAST}
+
+
+def measures(copy: Path) -> dict[tuple[str, str], dict]:
+    """Return every measures record by retriever and setting, an empty one for a reference."""
+    found = [json.loads(p.read_text("utf-8")) for p in copy.glob(f"{RESULTS}/evaluation/*/*/*.json")]
+    return {(record["retriever"], record["setting"] or ""): record for record in found}
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def fonts(pdf: Path) -> list[DictionaryObject]:
+    """Return every font of a PDF, also those of forms inside pages."""
+    reader = PdfReader(pdf)
+    objects = [
+        IndirectObject(i, 0, reader).get_object() for i in range(1, reader.trailer["/Size"])
+    ]
+    return [o for o in objects if isinstance(o, DictionaryObject) and o.get("/Type") == "/Font"]
+
+
+def test_everything_is_there(reference):
+    made = ["claims.json", "claims.txt", "verify.json"]
+    expected = [f"{RESULTS}/{name}" for name in made]
+    expected += [f"figures/{name}{end}" for name in FIGURES for end in (".pdf", ".csv", ".meta.json")]
+    expected += [f"{RESULTS}/models/{r}/{s}/model.safetensors" for r in RETRIEVERS for s in SETTINGS]
+    assert [name for name in expected if not (reference / name).stat().st_size] == []
+    systems = {(r, s) for r in RETRIEVERS for s in SETTINGS} | {(r, "") for r in REFERENCES}
+    assert measures(reference).keys() == systems
+
+
+def test_every_job_left_a_log_and_a_benchmark(reference):
+    ran = jobs((reference / "run.txt").read_text("utf-8"))
+    assert ran.pop("all") == 1
+    for folder, ending in (("logs", ".log"), ("benchmarks", ".tsv")):
+        below = reference / folder / "shrunken"
+        files = [path.relative_to(below) for path in below.rglob("*") if path.is_file()]
+        assert {path.suffix for path in files} == {ending}
+        assert Counter(path.parts[0].removesuffix(ending) for path in files) == ran
+
+
+def test_nothing_half_written_and_no_state_of_training_is_left(reference):
+    assert [p for p in (reference / RESULTS / "resume").rglob("*") if p.is_file()] == []
+    left = [path for folder in ("results", "figures") for path in (reference / folder).rglob("*.part")]
+    assert left == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_a_pdf_whose_text_stays_text(reference, name):
+    kinds = {font["/Subtype"] for font in fonts(reference / "figures" / f"{name}.pdf")}
+    assert kinds and "/Type3" not in kinds
+    text = "".join(page.extract_text() for page in PdfReader(reference / f"figures/{name}.pdf").pages)
+    assert "BERT" in text and "hrunken for tests" in text
+
+
+def test_the_tables_numbers_are_the_measures(reference):
+    records = measures(reference)
+    rows = csv_rows(reference / "figures/psi_table.csv")
+    assert Counter((row["retriever"], row["setting"]) for row in rows) == Counter(records.keys())
+    for row in rows:
+        record = records[row["retriever"], row["setting"]]
+        thirds, characters = record["groupings"]["thirds"], record["groupings"]["characters"]
+        assert number(row["micro_mean"]) == record["micro_mean"]
+        for field in ("macro_mean", "macro_low", "macro_high", "psi", "psi_low", "psi_high"):
+            assert number(row[field]) == thirds[field], field
+        for field in ("psi", "psi_low", "psi_high"):
+            assert number(row[f"characters_{field}"]) == characters[field], field
+        for name, grouping in record["groupings"].items():
+            for group in grouping["groups"]:
+                assert number(row[f"{name}_{group['name']}_mean"]) == group["mean"]
+                assert int(row[f"{name}_{group['name']}_n"]) == group["n"]
+
+
+def test_the_curves_numbers_are_the_measures(reference):
+    points = {
+        (r["retriever"], r["setting"], r["grouping"], r["group"]): r
+        for r in csv_rows(reference / "figures/position_curves.csv")
+    }
+    groups = {
+        (*key, name, group["name"]): group
+        for key, record in measures(reference).items()
+        for name, grouping in record["groupings"].items()
+        for group in grouping["groups"]
+    }
+    assert points.keys() == groups.keys()
+    for key, group in groups.items():
+        for field in ("mean", "low", "high", "n"):
+            assert number(points[key][field]) == group[field], (key, field)
+
+
+def test_the_public_tool_finds_the_tables_numbers(reference):
+    tex = (reference / "figures/psi_table.tex").read_text("utf-8")
+    for row in csv_rows(reference / "figures/psi_table.csv"):
+        folder = f"{row['retriever']}/{row['setting']}" if row["setting"] else (
+            f"references/{row['retriever']}")  # fmt: skip
+        if row["setting"] not in ("begin", ""):
+            continue
+        run_file = f"{RESULTS}/evaluation/{folder}/run.txt"
+        told = succeed(reference, "ir_measures", f"{RESULTS}/benchmark/qrels.txt", run_file, "nDCG@10")
+        # The thirds hold equally many queries, so that their mean is the mean over queries.
+        assert float(told.split()[-1]) == pytest.approx(float(row["macro_mean"]), abs=5.1e-5)
+        assert f"{float(row['macro_mean']):.3f}".removeprefix("0") in tex
+
+
+def test_checkpoints_load_without_this_project_and_a_network(reference, tmp_path):
+    code = (
+        "import sys; from sentence_transformers import SentenceTransformer as S\n"
+        "for path in sys.argv[1:]:\n"
+        "    model = S(path, device='cpu')\n"
+        "    vectors = model.encode(['a query', 'a document'])\n"
+        "    print(path, vectors.shape, abs((vectors ** 2).sum(axis=1) - 1).max() < 1e-4)\n"
+    )
+    paths = [str(reference / RESULTS / "models" / r / s) for r in RETRIEVERS for s in SETTINGS]
+    told = succeed(tmp_path, "python", "-c", code, *paths)
+    assert told.splitlines()[-len(paths) :] == [f"{path} (2, 32) True" for path in paths]
+
+
+def test_the_verdicts_are_about_this_run(reference):
+    claims = json.loads((reference / RESULTS / "claims.json").read_text("utf-8"))
+    assert {claim["retriever"] for claim in claims} == {*RETRIEVERS, None}
+    verdict = json.loads((reference / RESULTS / "verify.json").read_text("utf-8"))["verdict"]
+    assert verdict == "no reference numbers"
+
+
+def test_a_figure_tells_where_it_comes_from(reference):
+    meta = json.loads((reference / "figures/psi_table.meta.json").read_text("utf-8"))
+    assert (meta["scale"], meta["seeds"]) == ("shrunken", [42])
+    for file in meta["inputs"]:
+        assert hashes(reference, str(Path(file["path"]).parent))[file["path"]] == file["sha256"]
+
+
+def test_a_second_run_has_nothing_to_do(reference):
+    assert "Nothing to be done" in succeed(reference, *snakemake())
+
+
+def test_another_copy_gives_the_same_bytes(reference, fresh):
+    succeed(fresh, *snakemake())
+    assert differences(reference, fresh) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            "verification: {delta: 0.31}",
+            {"filter_candidates": 1, "balance_settings": 1, **TRAINED},
+        ),
+        ("training: {epochs: 2}", TRAINED),
+        (
+            "retrievers: {known: {bert: {learning_rate: 0.001}}}",
+            {**TRAINED, "train_retriever": 4, "evaluate_retriever": 1},
+        ),
+        (
+            "evaluation: {level: 0.9}",
+            {"evaluate_retriever": 2, "evaluate_references": 1, **LAST},
+        ),
+        ("claims: {mean_tolerance: 0.01}", {"judge_claims": 1, **DRAWN}),
+    ],
+    ids=["delta", "epochs", "learning_rate", "level", "tolerance"],
+)
+def test_a_changed_value_reruns_what_depends_on_it(finished, change, expected):
+    overlay = write_overlay(finished, change)
+    assert jobs(succeed(finished, *snakemake("-n", overlays=(overlay,)))) == expected
+
+
+def test_an_edited_library_file_reruns_what_uses_it(finished):
+    library = finished / "workflow/scripts/posbias/training/contrastive.py"
+    library.write_text(library.read_text("utf-8") + "\n# A comment.\n", encoding="utf-8")
+    assert jobs(succeed(finished, *snakemake("-n"))) == TRAINED
+
+
+def test_the_report_is_made_offline(finished):
+    succeed(finished, *snakemake("--report", "out.html"))
+    report = (finished / "out.html").read_text("utf-8")
+    assert "psi_table.pdf" in report and "position_curves.pdf" in report
+
+
+def test_the_shrunken_run_takes_part_in_no_other_scale(reference):
+    assert [p.name for p in (reference / "results").iterdir() if p.is_dir()] == ["shrunken"]
+    assert yaml.safe_load((reference / SHRUNKEN).read_text("utf-8"))["scale"] == "shrunken"
