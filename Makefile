@@ -60,7 +60,7 @@ test-fast: $(VENV)/.installed-dev ## run the tests that take seconds
 	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: install ## measure speed as ratios to the plain way, about a minute
-	$(RUN) python tests/bench/run.py
+	$(RUN) PYTHONPATH=workflow/scripts python tests/bench/run.py
 
 report: install ## write figures/report.html: every result, its code and its run times
 	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf

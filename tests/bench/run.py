@@ -5,7 +5,6 @@ seconds depend on the machine, ratios much less. Run with `make bench`.
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +13,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import yaml
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
-
 from posbias.assets import find_asset
 from posbias.measures.intervals import resampled_means
 from posbias.models.encoder import set_threads
@@ -24,8 +20,9 @@ from posbias.models.retriever import build_retriever
 from posbias.retrieval.ranking import top_k
 from posbias.training.contrastive import contrastive_loss, make_trainer
 
+ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-WORDS = "the of and alchemy algae anarchism autism aardvark abacus acid asteroid apollo".split()
+WORDS = ["the", "of", "and", "alchemy", "algae", "anarchism", "autism", "abacus", "apollo"]
 
 
 def text(rng: np.random.Generator, n_words: int) -> str:

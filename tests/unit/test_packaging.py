@@ -24,7 +24,6 @@ IMPORT_NAMES = {
 CONDA_NAMES = {
     "matplotlib-base": "matplotlib",
     "pytorch": "torch",
-    "seaborn-base": "seaborn",
 }
 # Written in halves so that this file does not hold what it looks for.
 LOCAL_TO_ONE_PLACE = [

@@ -19,7 +19,9 @@ def begin_training(copy: Path) -> None:
         shutil.rmtree(copy / RESULTS / folder)
     for name in ("claims.json", "claims.txt", "verify.json"):
         (copy / RESULTS / name).unlink()
-    shutil.rmtree(copy / "figures")
+    for figure in (copy / "figures").glob("*.*"):
+        if figure.name != "README.md":
+            figure.unlink()
 
 
 def whole_state(copy: Path) -> bool:
@@ -35,7 +37,7 @@ def at_work(copy: Path) -> list[int]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if (entry / "cwd").readlink() == copy:
+            if (entry / "cwd").readlink() == copy.resolve():
                 found.append(int(entry.name))
         except OSError:
             continue

@@ -2,10 +2,10 @@
 
 import csv
 import json
-import subprocess
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from pypdf import PdfReader
@@ -16,7 +16,6 @@ from runs import (
     differences,
     hashes,
     jobs,
-    run,
     snakemake,
     succeed,
     write_overlay,
@@ -42,7 +41,9 @@ TRAINED = {"train_retriever": 8, "evaluate_retriever": 2, **LAST}
 
 def measures(copy: Path) -> dict[tuple[str, str], dict]:
     """Return every measures record by retriever and setting, an empty one for a reference."""
-    found = [json.loads(p.read_text("utf-8")) for p in copy.glob(f"{RESULTS}/evaluation/*/*/*.json")]
+    found = [
+        json.loads(p.read_text("utf-8")) for p in copy.glob(f"{RESULTS}/evaluation/*/*/*.json")
+    ]
     return {(record["retriever"], record["setting"] or ""): record for record in found}
 
 
@@ -58,17 +59,19 @@ def number(text: str) -> float | None:
 def fonts(pdf: Path) -> list[DictionaryObject]:
     """Return every font of a PDF, also those of forms inside pages."""
     reader = PdfReader(pdf)
-    objects = [
-        IndirectObject(i, 0, reader).get_object() for i in range(1, reader.trailer["/Size"])
-    ]
+    objects = [IndirectObject(i, 0, reader).get_object() for i in range(1, reader.trailer["/Size"])]
     return [o for o in objects if isinstance(o, DictionaryObject) and o.get("/Type") == "/Font"]
 
 
 def test_everything_is_there(reference):
     made = ["claims.json", "claims.txt", "verify.json"]
     expected = [f"{RESULTS}/{name}" for name in made]
-    expected += [f"figures/{name}{end}" for name in FIGURES for end in (".pdf", ".csv", ".meta.json")]
-    expected += [f"{RESULTS}/models/{r}/{s}/model.safetensors" for r in RETRIEVERS for s in SETTINGS]
+    expected += [
+        f"figures/{name}{end}" for name in FIGURES for end in (".pdf", ".csv", ".meta.json")
+    ]
+    expected += [
+        f"{RESULTS}/models/{r}/{s}/model.safetensors" for r in RETRIEVERS for s in SETTINGS
+    ]
     assert [name for name in expected if not (reference / name).stat().st_size] == []
     systems = {(r, s) for r in RETRIEVERS for s in SETTINGS} | {(r, "") for r in REFERENCES}
     assert measures(reference).keys() == systems
@@ -86,7 +89,9 @@ def test_every_job_left_a_log_and_a_benchmark(reference):
 
 def test_nothing_half_written_and_no_state_of_training_is_left(reference):
     assert [p for p in (reference / RESULTS / "resume").rglob("*") if p.is_file()] == []
-    left = [path for folder in ("results", "figures") for path in (reference / folder).rglob("*.part")]
+    left = [
+        path for folder in ("results", "figures") for path in (reference / folder).rglob("*.part")
+    ]
     assert left == []
 
 
@@ -94,7 +99,9 @@ def test_nothing_half_written_and_no_state_of_training_is_left(reference):
 def test_a_figure_is_a_pdf_whose_text_stays_text(reference, name):
     kinds = {font["/Subtype"] for font in fonts(reference / "figures" / f"{name}.pdf")}
     assert kinds and "/Type3" not in kinds
-    text = "".join(page.extract_text() for page in PdfReader(reference / f"figures/{name}.pdf").pages)
+    text = "".join(
+        page.extract_text() for page in PdfReader(reference / f"figures/{name}.pdf").pages
+    )
     assert "BERT" in text and "hrunken for tests" in text
 
 
@@ -141,7 +148,9 @@ def test_the_public_tool_finds_the_tables_numbers(reference):
         if row["setting"] not in ("begin", ""):
             continue
         run_file = f"{RESULTS}/evaluation/{folder}/run.txt"
-        told = succeed(reference, "ir_measures", f"{RESULTS}/benchmark/qrels.txt", run_file, "nDCG@10")
+        told = succeed(
+            reference, "ir_measures", f"{RESULTS}/benchmark/qrels.txt", run_file, "nDCG@10"
+        )
         # The thirds hold equally many queries, so that their mean is the mean over queries.
         assert float(told.split()[-1]) == pytest.approx(float(row["macro_mean"]), abs=5.1e-5)
         assert f"{float(row['macro_mean']):.3f}".removeprefix("0") in tex
@@ -149,15 +158,16 @@ def test_the_public_tool_finds_the_tables_numbers(reference):
 
 def test_checkpoints_load_without_this_project_and_a_network(reference, tmp_path):
     code = (
-        "import sys; from sentence_transformers import SentenceTransformer as S\n"
-        "for path in sys.argv[1:]:\n"
-        "    model = S(path, device='cpu')\n"
-        "    vectors = model.encode(['a query', 'a document'])\n"
-        "    print(path, vectors.shape, abs((vectors ** 2).sum(axis=1) - 1).max() < 1e-4)\n"
+        "import json, sys; from sentence_transformers import SentenceTransformer as S\n"
+        "encode = lambda path: S(path, device='cpu').encode(['a query', 'a document'])\n"
+        "json.dump([encode(path).tolist() for path in sys.argv[2:]], open(sys.argv[1], 'w'))\n"
     )
     paths = [str(reference / RESULTS / "models" / r / s) for r in RETRIEVERS for s in SETTINGS]
-    told = succeed(tmp_path, "python", "-c", code, *paths)
-    assert told.splitlines()[-len(paths) :] == [f"{path} (2, 32) True" for path in paths]
+    succeed(tmp_path, "python", "-c", code, "vectors.json", *paths)
+    vectors = np.array(json.loads((tmp_path / "vectors.json").read_text("utf-8")))
+    assert vectors.shape == (len(paths), 2, 32)
+    assert np.linalg.norm(vectors, axis=2) == pytest.approx(1.0, abs=1e-4)
+    assert len({vector.tobytes() for vector in vectors}) == len(paths)
 
 
 def test_the_verdicts_are_about_this_run(reference):

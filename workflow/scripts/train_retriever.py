@@ -13,10 +13,11 @@ from posbias.files import (
     read_jsonl,
     sha256_file,
     whole_directory,
+    write_json,
     write_text,
 )
 from posbias.models.encoder import set_threads
-from posbias.models.retriever import SETTINGS_FILE, Retriever, build_retriever, settings_text
+from posbias.models.retriever import SETTINGS_FILE, Retriever, build_retriever
 from posbias.training.card import model_card
 from posbias.training.contrastive import last_state, make_trainer
 
@@ -113,7 +114,7 @@ def main(
     }  # fmt: skip
     with whole_directory(checkpoint) as part:
         model.save(str(part), create_model_card=False, safe_serialization=True)
-        write_text(part / SETTINGS_FILE, settings_text(settings))
+        write_json(part / SETTINGS_FILE, settings)
         write_text(part / "README.md", model_card(facts))
     shutil.rmtree(resume_dir, ignore_errors=True)
     log.info("%s: wrote %s after %d steps", name, checkpoint, settings["steps"])

@@ -59,10 +59,9 @@ def position_encoding(config: Any) -> str:
 
 
 def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreTrainedModel":
-    """Build a body with random weights and fixed token vectors; the vectors are not trained.
+    """Build a body with random weights and the token vectors of a trained encoder.
 
-    Training the table would cost more than all the rest of a step at the mini scale, and rare
-    words of a small corpus would keep their random vectors anyway.
+    Raises ConfigError if the body's table has another shape than the vectors.
     """
     import torch
     from transformers import AutoModel, set_seed
@@ -80,13 +79,7 @@ def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreT
         )
     with torch.no_grad():
         table.copy_(vectors)
-    freeze_token_vectors(body)
     return body
-
-
-def freeze_token_vectors(body: "PreTrainedModel") -> None:
-    """Exclude the token vectors from training."""
-    body.get_input_embeddings().weight.requires_grad_(False)
 
 
 def load_tokenizer(path: Path) -> "PreTrainedTokenizerBase":

@@ -1,6 +1,5 @@
 """A retriever: a body, its pooling, and the prefix that its queries carry (paper, Table 2)."""
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -45,6 +44,8 @@ def build_retriever(
         body.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         transformer = Transformer(folder, max_seq_length=max_tokens)
+    # Training the token vectors would cost more than all the rest of a step at the mini scale,
+    # and rare words of a small corpus would keep the vectors they start with anyway.
     transformer.model.get_input_embeddings().weight.requires_grad_(False)
     width = transformer.get_embedding_dimension()
     return SentenceTransformer(
@@ -102,8 +103,3 @@ def load_retriever(path: Path, batch_size: int = 64) -> Retriever:
 def training_settings(path: Path) -> dict:
     """Return how a checkpoint was trained (retriever, setting, seed, data)."""
     return read_json(Path(path) / SETTINGS_FILE)
-
-
-def settings_text(settings: dict) -> str:
-    """Return the content of a checkpoint's settings file."""
-    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"

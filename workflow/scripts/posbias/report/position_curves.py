@@ -13,6 +13,7 @@ from posbias.report.records import (
     SKEWS,
     by_retriever,
     grouping_of,
+    identity,
     reference_records,
     require_all_settings,
 )
@@ -35,16 +36,8 @@ PANEL_HEIGHT = 1.55  # inches
 
 
 def _curve_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    named = {
-        "retriever": record["retriever"],
-        "label": record["label"],
-        "setting": record["setting"],
-        "setting_label": SETTING_LABELS.get(record["setting"]),
-        "benchmark": record.get("benchmark"),
-        "seed": record.get("seed"),
-    }
     return [
-        named
+        identity(record)
         | {"grouping": grouping, "group_index": index}
         | {field: group[field] for field in ("name", "mean", "low", "high", "n")}
         for grouping in ROWS

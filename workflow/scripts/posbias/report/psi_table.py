@@ -12,6 +12,7 @@ from posbias.report.records import (
     SKEWS,
     by_retriever,
     grouping_of,
+    identity,
     reference_records,
 )
 
@@ -21,12 +22,7 @@ ALONE = "alone"  # stands for the setting in the columns of a reference, which i
 def _long_row(record: Mapping[str, Any], grouping: str) -> dict[str, Any]:
     main = grouping_of(record, grouping)
     row = {
-        "retriever": record["retriever"],
-        "label": record["label"],
-        "setting": record["setting"],
-        "setting_label": SETTING_LABELS.get(record["setting"]),
-        "benchmark": record.get("benchmark"),
-        "seed": record.get("seed"),
+        **identity(record),
         "n": record["counts"]["judged"],
         "grouping": grouping,
         "macro_mean": main["macro_mean"],

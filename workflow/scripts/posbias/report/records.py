@@ -44,6 +44,18 @@ def grouping_of(record: dict[str, Any], name: str) -> dict[str, Any]:
     return record["groupings"][name]
 
 
+def identity(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that say whose numbers a row of a table holds."""
+    return {
+        "retriever": record["retriever"],
+        "label": record["label"],
+        "setting": record["setting"],
+        "setting_label": SETTING_LABELS.get(record["setting"]),
+        "benchmark": record.get("benchmark"),
+        "seed": record.get("seed"),
+    }
+
+
 def reference_records(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the records of untrained systems (setting null), in the given order."""
     return [record for record in records if record["setting"] is None]
