@@ -16,7 +16,7 @@ pytestmark = [
 
 
 def test_the_mini_scale_finds_the_papers_effects(fresh, config, capsys):
-    succeed(fresh, "snakemake", "--cores", "2", limit=LIMIT)
+    succeed(fresh, "snakemake", "--cores", "2", limit=LIMIT - 60)
     results = fresh / "results" / config["scale"]
     with capsys.disabled():
         print("\n" + (results / "claims.txt").read_text("utf-8"))

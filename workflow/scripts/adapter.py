@@ -40,3 +40,6 @@ def start(main: Callable[..., None], rule: Any = None) -> None:
     except PosbiasError as fault:
         logging.getLogger("posbias").error("error: %s", fault)
         sys.exit(1)
+    except KeyboardInterrupt:
+        logging.getLogger("posbias").error("interrupted; the next run goes on from here")
+        sys.exit(130)

@@ -1,5 +1,6 @@
 """Build the test collection: held-out documents, queries with known evidence, judgements."""
 
+import logging
 from collections import Counter
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from posbias.benchmarks.heldout import heldout_benchmark
 from posbias.benchmarks.records import check_documents, check_queries
 from posbias.files import read_jsonl, write_json, write_jsonl
 from posbias.retrieval.trec import write_qrels
+
+log = logging.getLogger("benchmark")
 
 
 def main(
@@ -55,6 +58,7 @@ def main(
             "seed": seed,
         },
     )
+    log.info("wrote %d queries on %d documents", len(benchmark.queries), len(benchmark.documents))
 
 
 if "snakemake" in globals():

@@ -1,5 +1,6 @@
 """Make the figure of nDCG@10 by evidence position: PDF, CSV, and where its numbers come from."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from posbias.report.records import common_interval, read_measures
 
 TITLE = "nDCG@10 by position of the evidence, for each training setting"
 VARIES = "queries are resampled; training seed, data and models are fixed"
+
+log = logging.getLogger("curves")
 
 
 def main(
@@ -35,6 +38,7 @@ def main(
     with style.print_style():
         style.save_pdf(draw_position_curves(frame, TITLE, footer), pdf, TITLE)
     write_figure_meta(meta, TITLE, provenance, interval, VARIES, measures)
+    log.info("wrote %s, %s and %s", pdf, csv, meta)
 
 
 if "snakemake" in globals():

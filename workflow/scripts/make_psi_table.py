@@ -1,5 +1,6 @@
 """Make the PSI table: a PDF page, a LaTeX table, the numbers as CSV, and where they come from."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from posbias.report.table_figure import draw_psi_table
 
 TITLE = "nDCG@10 and position sensitivity (PSI) of each retriever by training setting"
 VARIES = "queries are resampled; training seed, data and models are fixed"
+
+log = logging.getLogger("table")
 
 
 def main(
@@ -50,6 +53,7 @@ def main(
     with style.print_style():
         style.save_pdf(draw_psi_table(rows, TITLE, notes, footer), pdf, TITLE)
     write_figure_meta(meta, TITLE, provenance, interval, VARIES, measures)
+    log.info("wrote %s, %s, %s and %s", pdf, csv, tex, meta)
 
 
 if "snakemake" in globals():

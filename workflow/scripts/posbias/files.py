@@ -28,10 +28,9 @@ def named_disk_faults(path: Path) -> Iterator[None]:
         raise
     except Exception as fault:
         code = fault.errno if isinstance(fault, OSError) else None
-        # Libraries that write by foreign code hide the number of the fault: look at the disk.
-        if code in (errno.ENOSPC, errno.EDQUOT) or (code is None and _nearly_full(path)):
+        if code in (errno.ENOSPC, errno.EDQUOT) or (code is None and _disk_is_full(fault, path)):
             raise PosbiasError(
-                f"{path}: no space left on the disk; nothing was kept of it. "
+                f"{path}: no space left on the disk; the file or folder was not written. "
                 "Free some space, or put the folder on another disk, and run again."
             ) from fault
         if code in (errno.EACCES, errno.EROFS):
@@ -42,7 +41,10 @@ def named_disk_faults(path: Path) -> Iterator[None]:
         raise
 
 
-def _nearly_full(path: Path) -> bool:
+def _disk_is_full(fault: Exception, path: Path) -> bool:
+    """Say whether foreign code, which hides the number of the fault, met a full disk."""
+    if os.strerror(errno.ENOSPC) in str(fault):
+        return True
     folder = next((parent for parent in Path(path).absolute().parents if parent.is_dir()), None)
     return folder is not None and shutil.disk_usage(folder).free < NEARLY_FULL
 
@@ -52,13 +54,15 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; it takes the final name only after success."""
     path = Path(path)
     part = _part(path)
-    with named_disk_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+    try:
+        # Faults are looked at before what filled the disk is removed.
+        with named_disk_faults(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
             yield part
             part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 @contextlib.contextmanager
@@ -66,8 +70,8 @@ def whole_directory(path: Path) -> Iterator[Path]:
     """Yield a folder beside `path` to fill; it takes the final name only after success."""
     path = Path(path)
     part = _part(path)
-    with named_disk_faults(path):
-        try:
+    try:
+        with named_disk_faults(path):
             # Left by a killed process of the same number, as happens in containers.
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
@@ -75,8 +79,8 @@ def whole_directory(path: Path) -> Iterator[Path]:
             if path.exists():
                 shutil.rmtree(path)
             part.replace(path)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:
