@@ -1,0 +1,36 @@
+"""Write a run's numbers as the reference numbers of its scale (not a rule: done by hand)."""
+
+import logging
+from pathlib import Path
+
+from adapter import start
+
+from posbias.files import write_json
+from posbias.report.expected import key_numbers
+from posbias.report.records import read_measures
+
+log = logging.getLogger("expected")
+
+
+def main(
+    measures: list[Path], expected: Path, ndcg_tolerance: float, psi_tolerance: float
+) -> None:
+    """Record reference numbers for check_expected.py.
+
+    Args:
+        measures: one measures.json per retriever and setting, and per reference system
+        expected: the reference numbers, JSON to write
+        ndcg_tolerance: difference of a group's nDCG@10 that still counts as near
+        psi_tolerance: difference of a PSI that still counts as near
+    """
+    numbers = {
+        system: {name: None if v is None else round(v, 6) for name, v in values.items()}
+        for system, values in key_numbers(read_measures(measures)).items()
+    }
+    tolerance = {"ndcg": ndcg_tolerance, "psi": psi_tolerance}
+    write_json(expected, {"tolerance": tolerance, "numbers": numbers})
+    log.info("wrote %d systems to %s", len(numbers), expected)
+
+
+if __name__ == "__main__":
+    start(main)
