@@ -22,9 +22,10 @@ from posbias.files import read_jsonl, write_jsonl
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 NAMES = sorted(
-    path.stem for path in SCRIPTS.glob("*.py") if "start(main" in path.read_text("utf-8")
-    and path.stem != "adapter"
-)  # fmt: skip
+    path.stem
+    for path in SCRIPTS.glob("*.py")
+    if 'if "snakemake" in globals():' in path.read_text("utf-8")
+)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import logging
 from pathlib import Path
 
 from adapter import start
-
 from posbias.files import write_json
 from posbias.report.expected import key_numbers
 from posbias.report.records import read_measures
@@ -12,9 +11,7 @@ from posbias.report.records import read_measures
 log = logging.getLogger("expected")
 
 
-def main(
-    measures: list[Path], expected: Path, ndcg_tolerance: float, psi_tolerance: float
-) -> None:
+def main(measures: list[Path], expected: Path, ndcg_tolerance: float, psi_tolerance: float) -> None:
     """Record reference numbers for check_expected.py.
 
     Args:
