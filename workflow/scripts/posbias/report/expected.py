@@ -41,8 +41,12 @@ def compare_all(
     expected: {"tolerance": {"ndcg": …, "psi": …}, "numbers": as from `key_numbers`}.
     Raises DataError if it has another form.
     """
-    if set(expected) < {"tolerance", "numbers"}:
-        raise DataError("the reference numbers need the keys tolerance and numbers.")
+    absent = {"tolerance", "numbers"} - set(expected)
+    if absent:
+        raise DataError(
+            f"the reference numbers lack {', '.join(sorted(absent))}; "
+            "record them again with workflow/scripts/record_expected.py."
+        )
     found = key_numbers(records)
     rows = []
     for system, values in expected["numbers"].items():
@@ -60,12 +64,13 @@ def compare_all(
                 }
             )
     counts = Counter(row["status"] for row in rows)
+    verdict = EQUAL
+    if counts[NEAR]:
+        verdict = NEAR
+    if counts[DIFFERS] or counts[MISSING]:
+        verdict = DIFFERS
     return {
-        "verdict": DIFFERS
-        if counts[DIFFERS] or counts[MISSING]
-        else EQUAL
-        if not counts[NEAR]
-        else NEAR,
+        "verdict": verdict,
         "counts": {status: counts[status] for status in (EQUAL, NEAR, DIFFERS, MISSING)},
         "rows": rows,
     }

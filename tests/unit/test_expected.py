@@ -1,0 +1,73 @@
+"""Reference numbers: equal in print, near, different, missing."""
+
+import json
+
+import pytest
+
+from posbias.errors import DataError
+from posbias.report.expected import compare, compare_all, key_numbers
+from report_measures import made_up
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "status"),
+    [
+        (0.5, 0.5004, "equal"),
+        (0.5, 0.5006, "near"),
+        (0.5, 0.549, "near"),
+        (0.5, 0.5501, "differs"),
+        (0.5, 0.4, "differs"),
+        (None, 0.5, "missing"),
+        (0.5, None, "missing"),
+        (None, None, "equal"),
+    ],
+)
+def test_a_number_is_judged_by_its_distance(found, expected, status):
+    assert compare(found, expected, tolerance=0.05) == status
+
+
+def reference(records, ndcg=0.02, psi=0.03):
+    return {"tolerance": {"ndcg": ndcg, "psi": psi}, "numbers": key_numbers(records)}
+
+
+def test_a_run_equals_itself():
+    records = made_up()
+    result = compare_all(records, reference(records))
+    assert result["verdict"] == "equal"
+    assert result["counts"]["equal"] == len(result["rows"]) == 4 * len(records)
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(0.015, "near"), (0.025, "differs")])
+def test_one_shifted_number_decides_the_verdict(shift, verdict):
+    records = made_up()
+    expected = reference(records)
+    expected["numbers"]["bert/begin"]["begin"] += shift
+    result = compare_all(records, expected)
+    assert result["verdict"] == verdict
+    assert result["counts"][verdict] == 1
+    (row,) = [row for row in result["rows"] if row["status"] == verdict]
+    assert (row["system"], row["number"]) == ("bert/begin", "begin")
+
+
+def test_a_missing_system_is_told_and_a_new_one_passed_over():
+    records = made_up()
+    expected = reference(records)
+    assert compare_all(records[1:], expected)["counts"]["missing"] == 4
+    del expected["numbers"]["bert/begin"]
+    assert compare_all(records, expected)["verdict"] == "equal"
+
+
+def test_numbers_without_tolerances_are_refused():
+    with pytest.raises(DataError, match="tolerance"):
+        compare_all(made_up(), {"numbers": {}})
+
+
+def test_the_committed_numbers_name_every_configured_system(root, config):
+    expected = json.loads((root / config["expected"]).read_text("utf-8"))
+    retrievers, settings = config["retrievers"]["known"], config["balance"]["settings"]
+    systems = {f"{retriever}/{setting}" for retriever in retrievers for setting in settings}
+    systems |= {f"{reference['name']}/reference" for reference in config["references"]}
+    assert set(expected["numbers"]) == systems
+    for values in expected["numbers"].values():
+        low, high = (f(values[p] for p in ("begin", "middle", "end")) for f in (min, max))
+        assert values["psi"] == pytest.approx(1 - low / high, abs=1e-4)
