@@ -11,7 +11,7 @@ from posbias.errors import DataError
 from posbias.report.latex import escape, latex_table
 from posbias.report.printed import bold_marks, fraction, percent, printed_rows, table_notes
 from posbias.report.psi_table import direction_verdict, long_frame, psi_reduction, wide_frame
-from posbias.report.records import common_interval
+from posbias.report.records import common_interval, favours_clearly
 from report_measures import LABELS, SETTINGS, TABLE_3, made_up, paper_records, record
 
 PAPER_REDUCTIONS = {  # percent, from the printed three decimals of Table 3
@@ -142,7 +142,31 @@ def test_a_reference_prints_once_without_bold() -> None:
     ],
 )
 def test_direction_verdict(begin: str | None, end: str, verdict: str) -> None:
-    assert direction_verdict({"begin": begin, "end": end}) == verdict
+    clear = {"begin": True, "end": True}
+    assert direction_verdict({"begin": begin, "end": end}, clear) == verdict
+
+
+def test_a_direction_within_the_intervals_is_called_close() -> None:
+    favoured = {"begin": "begin", "end": "end"}
+    assert direction_verdict(favoured, {"begin": False, "end": True}) == "yes (MB close)"
+    assert direction_verdict(favoured, {"begin": False, "end": False}) == "yes (MB, ME close)"
+
+
+def test_favouring_clearly_means_intervals_apart() -> None:
+    def groups(*bounds: tuple[float, float]) -> dict:
+        names = ("begin", "middle", "end")
+        return {
+            "favoured": "begin",
+            "groups": [
+                {"name": n, "low": low, "high": high}
+                for n, (low, high) in zip(names, bounds, strict=True)
+            ],
+        }
+
+    assert favours_clearly(groups((0.5, 0.6), (0.1, 0.2), (0.3, 0.49)))
+    assert not favours_clearly(groups((0.5, 0.6), (0.1, 0.2), (0.3, 0.5)))
+    assert not favours_clearly(groups((0.5, 0.6), (0.1, 0.2), (None, None)))
+    assert not favours_clearly({**groups((0.5, 0.6), (0.1, 0.2), (0.3, 0.4)), "favoured": None})
 
 
 @given(st.lists(shares, min_size=4, max_size=4))

@@ -1,5 +1,6 @@
 """Train one retriever on one setting; the checkpoint loads with SentenceTransformer(path)."""
 
+import contextlib
 import logging
 import shutil
 from pathlib import Path
@@ -117,6 +118,8 @@ def main(
         write_json(part / SETTINGS_FILE, settings)
         write_text(part / "README.md", model_card(facts))
     shutil.rmtree(resume_dir, ignore_errors=True)
+    with contextlib.suppress(OSError):  # other trainings keep their states beside ours
+        Path(resume_dir).parent.rmdir()
     log.info("%s: wrote %s after %d steps", name, checkpoint, settings["steps"])
 
 

@@ -11,7 +11,9 @@ from posbias.report.records import (
     SETTING_LABELS,
     SKEWS,
     by_retriever,
+    favours_clearly,
     grouping_of,
+    lies_above,
 )
 
 HELD, NOT_HELD, NOT_MEASURABLE = "held", "not held", "not measurable"
@@ -63,11 +65,6 @@ def _separation(interval: dict[str, Any] | None) -> str:
     return "intervals separate" if interval["separate"] else "intervals overlap"
 
 
-def _above(high_one: Sequence[float | None], low_one: Sequence[float | None]) -> bool:
-    """Say whether the first interval lies wholly above the second."""
-    return high_one[0] is not None and low_one[1] is not None and high_one[0] > low_one[1]
-
-
 def _direction(retriever: str, settings: Settings, setting: str) -> dict[str, Any]:
     kind = f"direction_{setting}"
     label = SETTING_LABELS[setting]
@@ -80,8 +77,7 @@ def _direction(retriever: str, settings: Settings, setting: str) -> dict[str, An
         note = thirds.get("psi_note") or "no third has the highest mean"
         return _claim(kind, retriever, threshold=setting, explanation=f"{label}: {note}")
     bounds = {name: [group["low"], group["high"]] for name, group in groups.items()}
-    others = [bounds[name] for name in groups if name != favoured]
-    interval = _compared(bounds, all(_above(bounds[favoured], other) for other in others))
+    interval = _compared(bounds, favours_clearly(thirds))
     means = ", ".join(f"{name} {fraction(group['mean'])}" for name, group in groups.items())
     return _claim(
         kind,
@@ -121,7 +117,7 @@ def _psi(retriever: str, settings: Settings, grouping: str) -> dict[str, Any]:
         "MU": [found["uniform"]["psi_low"], found["uniform"]["psi_high"]],
         label: [found[worst]["psi_low"], found[worst]["psi_high"]],
     }
-    interval = _compared(bounds, _above(bounds[label], bounds["MU"]))
+    interval = _compared(bounds, lies_above(bounds[label], bounds["MU"]))
     return _claim(
         "psi",
         retriever,
@@ -153,7 +149,7 @@ def _mean(retriever: str, settings: Settings, grouping: str, tolerance: float) -
         "MU": [found["uniform"]["macro_low"], found["uniform"]["macro_high"]],
         label: [found[best]["macro_low"], found[best]["macro_high"]],
     }
-    apart = _above(bounds["MU"], bounds[label]) or _above(bounds[label], bounds["MU"])
+    apart = lies_above(bounds["MU"], bounds[label]) or lies_above(bounds[label], bounds["MU"])
     interval = _compared(bounds, apart)
     return _claim(
         "mean",

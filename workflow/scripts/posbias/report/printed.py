@@ -118,7 +118,8 @@ def table_notes(long: pd.DataFrame, interval: Mapping[str, Any]) -> list[str]:
         f"Under each PSI its interval: {interval_text(interval)}.",
         "Bold: the row's highest nDCG@10 and lowest PSI, also when equal in print.",
         "PSI reduction: from the worst of MB, MM, ME to MU. "
-        "Direction: yes if MB favours the begin and ME the end.",
+        "Direction: yes if MB favours the begin and ME the end; close: its groups' "
+        "intervals overlap.",
     ]
     if long["setting"].isna().any():
         notes.append("Below the inner rule: systems not trained here, with one value each.")

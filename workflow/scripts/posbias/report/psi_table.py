@@ -11,6 +11,7 @@ from posbias.report.records import (
     SETTING_LABELS,
     SKEWS,
     by_retriever,
+    favours_clearly,
     grouping_of,
     identity,
     reference_records,
@@ -21,6 +22,7 @@ ALONE = "alone"  # stands for the setting in the columns of a reference, which i
 
 def _long_row(record: Mapping[str, Any], grouping: str) -> dict[str, Any]:
     main = grouping_of(record, grouping)
+    direction = grouping_of(record, DIRECTION_GROUPING)
     row = {
         **identity(record),
         "n": record["counts"]["judged"],
@@ -33,7 +35,8 @@ def _long_row(record: Mapping[str, Any], grouping: str) -> dict[str, Any]:
         "psi_low": main["psi_low"],
         "psi_high": main["psi_high"],
         "psi_note": main.get("psi_note"),
-        "favoured": grouping_of(record, DIRECTION_GROUPING)["favoured"],
+        "favoured": direction["favoured"],
+        "favoured_clearly": favours_clearly(direction),
     }
     for name, values in record["groupings"].items():
         if name != grouping:
@@ -87,16 +90,22 @@ def psi_reduction(psi: Mapping[str, float]) -> float:
     return 1 - psi["uniform"] / max(skewed)
 
 
-def direction_verdict(favoured: Mapping[str, str | None]) -> str:
-    """Return "yes" if MB favours begin and ME end, else what failed, as "MB favours end"."""
-    failed = []
+def direction_verdict(favoured: Mapping[str, str | None], clear: Mapping[str, bool]) -> str:
+    """Return "yes" if MB favours begin and ME end, else what failed, as "MB favours end".
+
+    A "yes" names in brackets the settings whose favoured group is not `clear` of the others.
+    """
+    failed, unclear = [], []
     for setting in ("begin", "end"):
         label, group = SETTING_LABELS[setting], favoured[setting]
         if pd.isna(group):
             failed.append(f"{label} not measurable")
         elif group != setting:
             failed.append(f"{label} favours {group}")
-    return "; ".join(failed) or "yes"
+        elif not clear[setting]:
+            unclear.append(label)
+    hint = f" ({', '.join(unclear)} close)" if unclear else ""
+    return "; ".join(failed) or f"yes{hint}"
 
 
 def _wide_values(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
@@ -129,7 +138,10 @@ def wide_frame(long: pd.DataFrame) -> pd.DataFrame:
         for setting in SETTING_LABELS:
             row |= _wide_values(found[setting], setting)
         row["reduction"] = psi_reduction({name: found[name]["psi"] for name in found})
-        row["verdict"] = direction_verdict({name: found[name]["favoured"] for name in found})
+        row["verdict"] = direction_verdict(
+            {name: found[name]["favoured"] for name in found},
+            {name: found[name]["favoured_clearly"] for name in found},
+        )
         rows.append(row)
     for row in long[long["setting"].isna()].to_dict("records"):
         named = {"retriever": row["retriever"], "label": row["label"], "reference": True}

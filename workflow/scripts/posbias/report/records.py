@@ -44,6 +44,18 @@ def grouping_of(record: dict[str, Any], name: str) -> dict[str, Any]:
     return record["groupings"][name]
 
 
+def lies_above(high: Sequence[float | None] | None, low: Sequence[float | None] | None) -> bool:
+    """Say whether the first interval (low end, high end) lies wholly above the second."""
+    return None not in (high[0], low[1]) and high[0] > low[1]
+
+
+def favours_clearly(grouping: dict[str, Any]) -> bool:
+    """Say whether the favoured group's interval lies above those of all others."""
+    bounds = {group["name"]: (group["low"], group["high"]) for group in grouping["groups"]}
+    favoured = bounds.pop(grouping["favoured"], None)
+    return favoured is not None and all(lies_above(favoured, other) for other in bounds.values())
+
+
 def identity(record: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that say whose numbers a row of a table holds."""
     return {
