@@ -56,7 +56,7 @@ demo: install ## run the mini study offline: figures/psi_table.pdf, then curves 
 test: lint ## check style, then run every test, whole workflow runs too
 	$(RUN) pytest $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev ## run the tests that take seconds
+test-fast: $(VENV)/.installed-dev ## run the tests that take a minute or two
 	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: install ## measure speed as ratios to the plain way, about a minute

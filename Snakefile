@@ -4,7 +4,7 @@ snakemake --cores 8 figures/psi_table.pdf     the main result at the mini scale,
 snakemake --cores 8                           all results of the mini scale
 """
 
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
 
 min_version("9.19")
 
@@ -12,7 +12,7 @@ min_version("9.19")
 configfile: "config.yaml"
 
 
-validate(config, "workflow/schemas/config.schema.yaml")
+include: "rules/common.smk"
 
 
 pathvars:
@@ -24,7 +24,6 @@ pathvars:
 report: "workflow/report/workflow.rst"
 
 
-include: "rules/common.smk"
 include: "rules/encoders.smk"
 include: "rules/corpus.smk"
 include: "rules/queries.smk"

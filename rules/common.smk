@@ -9,23 +9,26 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir, "workflow/scripts")
 sys.path.insert(0, str(SCRIPTS))
 
+from config_checks import check_consistency, check_schema
 from imports import library_files
 from posbias.corpus.bins import length_bins
 from posbias.errors import PosbiasError
 from posbias.files import content_hash
 from selection import select
 
+try:
+    check_schema(config, Path(workflow.basedir, "workflow/schemas/config.schema.yaml"))
+    check_consistency(config)
+    BINS = [b.name for b in length_bins(config["documents"]["bin_edges"])]
+    RETRIEVERS = select(config["retrievers"])
+except PosbiasError as fault:
+    raise WorkflowError(str(fault)) from None
+
 SEED = config["seed"]
 SCALE = {"name": config["scale"], "note": config["scale_note"]}
 SETTINGS = list(config["balance"]["settings"])
 REFERENCES = [reference["name"] for reference in config["references"]]
 SHARDS = list(range(config["verification"]["shards"]))
-
-try:
-    BINS = [b.name for b in length_bins(config["documents"]["bin_edges"])]
-    RETRIEVERS = select(config["retrievers"])
-except PosbiasError as fault:
-    raise WorkflowError(str(fault)) from None
 
 
 wildcard_constraints:

@@ -50,6 +50,9 @@ rule check_expected:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        scale=lookup(dpath="scale", within=config),
+        wanted=RETRIEVERS + REFERENCES,
     message:
         "comparing this run with the reference numbers"
     script:

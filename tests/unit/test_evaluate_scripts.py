@@ -111,6 +111,7 @@ def fakes(monkeypatch):
     monkeypatch.setattr(
         evaluate_retriever, "load_retriever", lambda path, batch_size: MODELS[path.name]
     )
+    monkeypatch.setattr(evaluate_retriever, "checked_settings", lambda *names: {})
     monkeypatch.setattr(evaluate_references, "load_encoder", lambda path: path)
     monkeypatch.setattr(
         evaluate_references, "Retriever", lambda encoder, batch_size: MODELS[encoder.name]

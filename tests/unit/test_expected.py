@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+import check_expected
 from posbias.errors import DataError
+from posbias.files import read_json, write_json
 from posbias.report.expected import compare, compare_all, key_numbers
 from report_measures import made_up
 
@@ -26,13 +28,16 @@ def test_a_number_is_judged_by_its_distance(found, expected, status):
     assert compare(found, expected, tolerance=0.05) == status
 
 
+EVERY = sorted({record["retriever"] for record in made_up()})
+
+
 def reference(records, ndcg=0.02, psi=0.03):
     return {"tolerance": {"ndcg": ndcg, "psi": psi}, "numbers": key_numbers(records)}
 
 
 def test_a_run_equals_itself():
     records = made_up()
-    result = compare_all(records, reference(records))
+    result = compare_all(records, reference(records), EVERY)
     assert result["verdict"] == "equal"
     assert result["counts"]["equal"] == len(result["rows"]) == 4 * len(records)
 
@@ -42,7 +47,7 @@ def test_one_shifted_number_decides_the_verdict(shift, verdict):
     records = made_up()
     expected = reference(records)
     expected["numbers"]["bert/begin"]["begin"] += shift
-    result = compare_all(records, expected)
+    result = compare_all(records, expected, EVERY)
     assert result["verdict"] == verdict
     assert result["counts"][verdict] == 1
     (row,) = [row for row in result["rows"] if row["status"] == verdict]
@@ -52,14 +57,33 @@ def test_one_shifted_number_decides_the_verdict(shift, verdict):
 def test_a_missing_system_is_told_and_a_new_one_passed_over():
     records = made_up()
     expected = reference(records)
-    assert compare_all(records[1:], expected)["counts"]["missing"] == 4
+    assert compare_all(records[1:], expected, EVERY)["counts"]["missing"] == 4
     del expected["numbers"]["bert/begin"]
-    assert compare_all(records, expected)["verdict"] == "equal"
+    assert compare_all(records, expected, EVERY)["verdict"] == "equal"
+
+
+def test_a_run_of_some_retrievers_is_compared_on_those_only():
+    records = [record for record in made_up() if record["retriever"] in ("bert", "bm25")]
+    result = compare_all(records, reference(made_up()), ["bert", "bm25"])
+    assert result["verdict"] == "equal" and len(result["rows"]) == 4 * len(records) == 20
+    with pytest.raises(DataError, match="unknown"):
+        compare_all(records, reference(made_up()), ["unknown"])
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [("mini", "equal"), ("paper", "no reference")])
+def test_only_a_run_of_the_same_scale_is_compared(tmp_path, scale, verdict):
+    files = []
+    for number, record in enumerate(made_up()):
+        files.append(tmp_path / f"{number}.json")
+        write_json(files[-1], record)
+    write_json(tmp_path / "expected.json", {"scale": "mini", **reference(made_up())})
+    check_expected.main(files, tmp_path / "out.json", scale, EVERY, tmp_path / "expected.json")
+    assert read_json(tmp_path / "out.json")["verdict"].startswith(verdict)
 
 
 def test_numbers_without_tolerances_are_refused():
     with pytest.raises(DataError, match="tolerance"):
-        compare_all(made_up(), {"numbers": {}})
+        compare_all(made_up(), {"numbers": {}}, EVERY)
 
 
 def test_the_committed_numbers_name_every_configured_system(root, config):

@@ -152,7 +152,15 @@ def test_every_import_of_the_code_is_pinned() -> None:
     assert {name: found - pins for name, found in packages.items() if found - pins} == {}
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
+# Modules that the rules themselves import: they run in the workflow's own environment.
+DRIVER = ("config_checks.py", "imports.py", "selection.py")
+
+
+@pytest.mark.parametrize(
+    "script",
+    sorted(path for path in SCRIPTS.glob("*.py") if path.name not in DRIVER),
+    ids=lambda path: path.stem,
+)
 def test_a_conda_environment_holds_all_that_a_script_imports(script: Path) -> None:
     missing = {
         file.stem: packages_behind(script) - environment_pins(file).keys() for file in ENVIRONMENTS

@@ -181,6 +181,8 @@ def test_principal_components_keep_what_they_can(encoder_folder):
         ({"positions": "none"}, "bert"),
         ({"body": {"hidden_sise": 8}}, "hidden_sise"),
         ({"body": {"hidden_size": 396}}, "396"),
+        ({"body": {"num_attention_heads": 5}}, "multiple"),
+        ({"body": {"max_position_embeddings": 100}}, "100 positions"),
     ],
 )
 def test_a_wrong_registry_entry_is_named(encoder_folder, change, message):

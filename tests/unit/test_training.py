@@ -13,9 +13,16 @@ import pytest
 import torch
 import yaml
 
-from posbias.errors import ConfigError, DataError
-from posbias.models.retriever import build_retriever, load_retriever, training_settings
-from posbias.training.contrastive import bin_datasets, contrastive_loss, last_state, make_trainer
+from posbias.errors import ConfigError, DataError, DivergedError
+from posbias.models.checkpoints import checked_settings
+from posbias.models.retriever import build_retriever, load_retriever
+from posbias.training.contrastive import (
+    bin_datasets,
+    check_finite,
+    contrastive_loss,
+    last_state,
+    make_trainer,
+)
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -176,7 +183,7 @@ def test_a_training_killed_at_any_step_resumes_to_the_same_bytes(training_comman
 @pytest.mark.slow
 def test_a_checkpoint_loads_tells_its_training_and_knows_its_data(training_command, tmp_path):
     subprocess.run(training_command("model", epochs=20), check=True, capture_output=True)
-    settings = training_settings(tmp_path / "model")
+    settings = checked_settings(tmp_path / "model", "bert", "begin")
     assert settings["setting"] == "begin" and settings["pairs"] == 160
     card = (tmp_path / "model" / "README.md").read_text()
     assert "BERT, trained on evidence at the beginning" in card and "160 pairs" in card
@@ -186,6 +193,41 @@ def test_a_checkpoint_loads_tells_its_training_and_knows_its_data(training_comma
     documents = retriever.encode_documents([pair["text"] for pair in pairs])
     right = ((queries @ documents.T).argmax(axis=1) == range(len(pairs))).mean()
     assert right > 0.7
+
+
+@pytest.mark.slow
+def test_a_damaged_checkpoint_is_named_before_it_gives_numbers(training_command, tmp_path):
+    subprocess.run(training_command("model", epochs=1), check=True, capture_output=True)
+    folder = tmp_path / "model"
+    with pytest.raises(DataError, match="bert, setting begin, not gpt2"):
+        checked_settings(folder, "gpt2", "begin")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(DataError, match=r"model\.safetensors: not the file .* delete the folder"):
+        checked_settings(folder, "bert", "begin")
+    with pytest.raises(DataError, match="cannot be loaded"):
+        load_retriever(folder)
+    weights.unlink()
+    with pytest.raises(DataError, match=r"model\.safetensors: missing"):
+        checked_settings(folder, "bert", "begin")
+
+
+def test_a_training_that_leaves_the_numbers_is_told_and_not_saved(training_command, tmp_path):
+    command = training_command("wild", epochs=1)
+    wild = json.dumps({**ENTRY, "learning_rate": 1e30})
+    command = [f"--entry={wild}" if part.startswith("--entry=") else part for part in command]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1 and "Traceback" not in run.stderr
+    assert "train bert/begin" in run.stderr and "learning_rate" in run.stderr
+    assert not (tmp_path / "wild").exists()
+
+
+def test_weights_that_are_no_numbers_are_found(model):
+    check_finite(model, "t", 1e-3)
+    with torch.no_grad():
+        next(p for p in model.parameters() if p.requires_grad)[0] = float("nan")
+    with pytest.raises(DivergedError, match="lower its learning_rate"):
+        check_finite(model, "t", 1e-3)
 
 
 def test_queries_of_unknown_documents_are_named(training_command, tmp_path):

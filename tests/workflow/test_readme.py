@@ -125,3 +125,7 @@ def test_commands_are_taken_out_of_blocks():
     ]
     assert simple_commands("cd x && ls | head -3") == [["cd", "x"], ["ls"], ["head", "-3"]]
     assert command_lines("bash", "make demo\n\nmake test\n") == ["make demo", "make test"]
+
+
+def test_no_number_is_left_open():
+    assert not re.findall(r"@[A-Z]+@", README.read_text("utf-8"))

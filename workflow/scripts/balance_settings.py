@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter import start
+from posbias.errors import ConfigError
 from posbias.files import read_jsonl, write_json, write_jsonl
 from posbias.queries.balance import cells_of, position_counts, sample_setting, smallest_cell
 
@@ -39,6 +40,11 @@ def main(
     counts: dict[str, Any] = {}
     for (name, shares), path in zip(settings.items(), pairs, strict=True):
         chosen = sample_setting(cells, bins, shares, size, seed)
+        if not chosen:
+            raise ConfigError(
+                f"setting {name}: {size} queries per bin give none for the shares {shares}; raise "
+                "balance.least and balance.max_budget to 3 or more."
+            )
         write_jsonl(path, chosen)
         counts[name] = {"per_bin": position_counts(shares, size), "total": len(chosen)}
         log.info("setting %s: %d queries", name, len(chosen))

@@ -11,19 +11,28 @@ from posbias.report.records import read_measures
 log = logging.getLogger("expected")
 
 
-def main(measures: list[Path], report: Path, expected: Path | list | None = None) -> None:
+def main(
+    measures: list[Path],
+    report: Path,
+    scale: str,
+    wanted: list[str],
+    expected: Path | list | None = None,
+) -> None:
     """Compare a run with the reference numbers; a difference is reported, never an error.
 
     Args:
         measures: one measures.json per retriever and setting, and per reference system
         report: verdict, counts and one row per number, as JSON
+        scale: name of this run's scale
+        wanted: the run's retrievers and references
         expected: the reference numbers as JSON; none where the scale has none
     """
-    if not expected:
+    reference = read_json(expected) if expected else {}
+    if reference.get("scale") != scale:
         write_json(report, {"verdict": "no reference numbers", "counts": {}, "rows": []})
-        log.info("this scale has no reference numbers (expected in the config)")
+        log.info("the scale %s has no reference numbers (expected in the config)", scale)
         return
-    result = compare_all(read_measures(measures), read_json(expected))
+    result = compare_all(read_measures(measures), reference, wanted)
     write_json(report, result)
     counts = ", ".join(f"{n} {status}" for status, n in result["counts"].items())
     log.info("this run against the reference numbers: %s (%s)", result["verdict"], counts)

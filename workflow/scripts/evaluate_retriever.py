@@ -12,6 +12,7 @@ from posbias.benchmarks.evaluation import (
     rank_by_cosine,
 )
 from posbias.benchmarks.records import read_benchmark
+from posbias.models.checkpoints import checked_settings
 from posbias.models.encoder import set_threads
 from posbias.models.retriever import load_retriever
 
@@ -51,6 +52,7 @@ def main(
     for setting, checkpoint, *files in zip(
         settings, checkpoints, runs, measures, scores, strict=True
     ):
+        checked_settings(checkpoint, retriever, setting)
         model = load_retriever(checkpoint, batch_size=options.batch_size)
         record = evaluate_ranking(
             benchmark,

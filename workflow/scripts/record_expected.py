@@ -11,12 +11,15 @@ from posbias.report.records import read_measures
 log = logging.getLogger("expected")
 
 
-def main(measures: list[Path], expected: Path, ndcg_tolerance: float, psi_tolerance: float) -> None:
+def main(
+    measures: list[Path], expected: Path, scale: str, ndcg_tolerance: float, psi_tolerance: float
+) -> None:
     """Record reference numbers for check_expected.py.
 
     Args:
         measures: one measures.json per retriever and setting, and per reference system
         expected: the reference numbers, JSON to write
+        scale: name of the run's scale
         ndcg_tolerance: difference of a group's nDCG@10 that still counts as near
         psi_tolerance: difference of a PSI that still counts as near
     """
@@ -25,7 +28,7 @@ def main(measures: list[Path], expected: Path, ndcg_tolerance: float, psi_tolera
         for system, values in key_numbers(read_measures(measures)).items()
     }
     tolerance = {"ndcg": ndcg_tolerance, "psi": psi_tolerance}
-    write_json(expected, {"tolerance": tolerance, "numbers": numbers})
+    write_json(expected, {"scale": scale, "tolerance": tolerance, "numbers": numbers})
     log.info("wrote %d systems to %s", len(numbers), expected)
 
 

@@ -14,13 +14,13 @@ from posbias.files import (
     read_jsonl,
     sha256_file,
     whole_directory,
-    write_json,
     write_text,
 )
+from posbias.models.checkpoints import seal_checkpoint
 from posbias.models.encoder import set_threads
-from posbias.models.retriever import SETTINGS_FILE, Retriever, build_retriever
+from posbias.models.retriever import Retriever, build_retriever
 from posbias.training.card import model_card
-from posbias.training.contrastive import last_state, make_trainer
+from posbias.training.contrastive import check_finite, last_state, make_trainer
 
 log = logging.getLogger("train")
 
@@ -97,6 +97,7 @@ def main(
     trainer = make_trainer(model, joined, training, entry["learning_rate"], seed, states, name)
     with named_disk_faults(states):
         trainer.train(resume_from_checkpoint=str(state) if state else None)
+    check_finite(model, name, entry["learning_rate"])
     ends = [pair["answer_end"] or 0 for pair in joined]
     cut = Retriever(model).truncated([pair["text"] for pair in joined], ends)
     parameters = list(model.parameters())
@@ -115,8 +116,8 @@ def main(
     }  # fmt: skip
     with whole_directory(checkpoint) as part:
         model.save(str(part), create_model_card=False, safe_serialization=True)
-        write_json(part / SETTINGS_FILE, settings)
         write_text(part / "README.md", model_card(facts))
+        seal_checkpoint(part, settings)
     shutil.rmtree(resume_dir, ignore_errors=True)
     with contextlib.suppress(OSError):  # other trainings keep their states beside ours
         Path(resume_dir).parent.rmdir()

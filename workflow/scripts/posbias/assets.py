@@ -35,6 +35,6 @@ def find_asset(package: str, file: str, sha256: str) -> Path:
     if found != sha256:
         raise AssetError(
             f"{path} is corrupted or of another version: SHA-256 is {found}, expected {sha256}. "
-            f"Reinstall {package} with `make reinstall`."
+            f"Reinstall {package} with `make reinstall`, or mend the config's assets."
         )
     return path

@@ -13,5 +13,9 @@ class AssetError(PosbiasError):
     """A packaged model or text is missing or is not the pinned one."""
 
 
+class DivergedError(PosbiasError):
+    """A training has left the range of numbers."""
+
+
 class ConfigError(PosbiasError):
     """A configuration value names something that does not exist or cannot work."""

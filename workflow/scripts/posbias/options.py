@@ -7,15 +7,21 @@ from posbias.errors import ConfigError
 
 
 def check_options(
-    place: str, function: Callable, options: Mapping[str, object], given: int = 0
+    place: str,
+    function: Callable,
+    options: Mapping[str, object],
+    given: int = 0,
+    own: Mapping[str, object] | None = None,
 ) -> None:
     """Raise ConfigError unless a function can be called with the options.
 
-    place: where they stand in the config; given: how many leading arguments the caller passes.
+    place: where they stand in the config; given: how many leading arguments the caller passes;
+    own: arguments that the caller passes by name, which are no options.
     """
     signature = inspect.signature(function)
     try:
-        signature.bind(*[None] * given, **options)
+        signature.bind(*[None] * given, **{**(own or {}), **options})
     except TypeError as fault:
-        known = ", ".join(list(signature.parameters)[given:]) or "none"
+        names = [name for name in list(signature.parameters)[given:] if name not in (own or {})]
+        known = ", ".join(names) or "none"
         raise ConfigError(f"{place}: {fault}; its options: {known}.") from fault

@@ -145,6 +145,6 @@ def check_bins_filled(documents: Iterable[Document], edges: list[int]) -> Counte
                 raise DataError(
                     f"no {split} document of {length_bin.low} to {length_bin.high - 1} characters: "
                     f"bin {length_bin.name} is empty. Change documents.bin_edges, or give more "
-                    "articles by documents.wikipedia or documents.heldout_share."
+                    "articles by assets.wikipedia or documents.heldout_share."
                 )
     return counts

@@ -41,7 +41,10 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
         "sep_token_id": tokenizer.sep_token_id,
     }
     specials = {name: value for name, value in specials.items() if hasattr(defaults, name)}
-    config = config_class(vocab_size=len(tokenizer), **specials, **body)
+    try:
+        config = config_class(vocab_size=len(tokenizer), **specials, **body)
+    except Exception as fault:  # each family checks its own options in its own way
+        raise ConfigError(f"retrievers: body of the family {family!r}: {fault}") from fault
     found = "none" if positions == "none" else position_encoding(config)
     if positions not in POSITIONS or found != positions:
         raise ConfigError(
@@ -49,6 +52,16 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
             f"{position_encoding(config)!r}; known: {', '.join(POSITIONS)}."
         )
     return without_positions(config) if positions == "none" else config
+
+
+def check_length(config: Any, max_tokens: int) -> None:
+    """Raise ConfigError if inputs may be longer than a table of absolute positions."""
+    limit = getattr(config, "max_position_embeddings", None)
+    if position_encoding(config) == "absolute" and limit is not None and max_tokens > limit:
+        raise ConfigError(
+            f"training.max_tokens is {max_tokens}, but a body of the family "
+            f"{config.model_type!r} has {limit} positions; raise its positions or lower it."
+        )
 
 
 def position_encoding(config: Any) -> str:
@@ -69,7 +82,10 @@ def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreT
     from posbias.models.token_vectors import principal_token_vectors
 
     set_seed(seed)
-    body = AutoModel.from_config(config, dtype=torch.float32)
+    try:
+        body = AutoModel.from_config(config, dtype=torch.float32)
+    except Exception as fault:  # such as heads that do not divide the width
+        raise ConfigError(f"retrievers: body of {config.model_type!r}: {fault}") from fault
     table = body.get_input_embeddings().weight
     vectors = principal_token_vectors(token_vectors, table.shape[1], std)
     if vectors.shape != table.shape:

@@ -44,7 +44,13 @@ def load_encoder(path: Path) -> "SentenceTransformer":
     from sentence_transformers import SentenceTransformer
 
     device = None if _accelerator() else "cpu"
-    encoder = SentenceTransformer(str(path), device=device, local_files_only=True)
+    try:
+        encoder = SentenceTransformer(str(path), device=device, local_files_only=True)
+    except Exception as fault:  # the libraries below raise many kinds for a damaged folder
+        raise DataError(
+            f"{path}: cannot be loaded ({type(fault).__name__}: {fault}); "
+            "delete the folder and run the step that makes it again."
+        ) from fault
     encoder.tokenizer.padding_side = "right"
     return encoder.eval()
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from posbias.errors import ConfigError, DataError
-from posbias.files import read_json
-from posbias.models.bodies import body_config, build_body, load_tokenizer
+from posbias.models.bodies import body_config, build_body, check_length, load_tokenizer
 from posbias.models.encoder import load_encoder, quiet_libraries
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 # The paper's names of poolings, and sentence-transformers' own.
 POOLINGS = {"cls": "cls", "mean": "mean", "max": "max", "last": "lasttoken"}
-SETTINGS_FILE = "posbias.json"
 
 
 def build_retriever(
@@ -39,6 +37,7 @@ def build_retriever(
         )
     tokenizer = load_tokenizer(encoder)
     config = body_config(entry["family"], entry["body"], entry["positions"], tokenizer)
+    check_length(config, max_tokens)
     body = build_body(config, Path(encoder) / "model.safetensors", token_vectors_std, seed)
     with TemporaryDirectory() as folder:
         body.save_pretrained(folder)
@@ -92,14 +91,9 @@ class Retriever:
 
 
 def load_retriever(path: Path, batch_size: int = 64) -> Retriever:
-    """Load a checkpoint; raises DataError if the folder holds none or is not complete."""
+    """Load a retriever from a folder; raises DataError if it holds none that loads."""
     path = Path(path)
     encoder = load_encoder(path)
     if "query" not in encoder.prompts:
         raise DataError(f"{path}: the checkpoint names no query prefix; train it again.")
     return Retriever(encoder, batch_size)
-
-
-def training_settings(path: Path) -> dict:
-    """Return how a checkpoint was trained (retriever, setting, seed, data)."""
-    return read_json(Path(path) / SETTINGS_FILE)

@@ -56,11 +56,17 @@ class ClozeGenerator:
     name: str = "cloze"
 
     def __post_init__(self) -> None:
+        for name in ("per_segment", "min_words", "max_words", "min_word_chars"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"queries.options.{name} must be a whole number, is {value!r}.")
         if not 0 < self.keep_share <= 1:
-            raise ConfigError(f"queries.cloze.keep_share must be in (0, 1], is {self.keep_share}.")
+            raise ConfigError(
+                f"queries.options.keep_share must be in (0, 1], is {self.keep_share}."
+            )
         if not 1 <= self.min_words <= self.max_words:
             raise ConfigError(
-                f"queries.cloze: 1 <= min_words <= max_words must hold, found "
+                f"queries.options: 1 <= min_words <= max_words must hold, found "
                 f"{self.min_words} and {self.max_words}."
             )
 

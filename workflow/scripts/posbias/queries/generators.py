@@ -21,8 +21,8 @@ class QueryGenerator(Protocol):
 def _cloze(seed: int, options: dict) -> QueryGenerator:
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-    own = {"seed": seed, "stopwords": frozenset(STOPWORDS_EN_PLUS)}
-    check_options("queries.options", ClozeGenerator, {**own, **options})
+    own = {"seed": seed, "stopwords": frozenset(STOPWORDS_EN_PLUS), "name": "cloze"}
+    check_options("queries.options", ClozeGenerator, options, own=own)
     return ClozeGenerator(**own, **options)
 
 

@@ -34,12 +34,13 @@ def compare(found: float | None, expected: float | None, tolerance: float) -> st
 
 
 def compare_all(
-    records: Sequence[Mapping[str, Any]], expected: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]], expected: Mapping[str, Any], wanted: Sequence[str]
 ) -> dict[str, Any]:
-    """Compare every number that `expected` names; numbers without a reference are passed over.
+    """Compare the numbers that `expected` names of the wanted retrievers and references.
 
-    expected: {"tolerance": {"ndcg": …, "psi": …}, "numbers": as from `key_numbers`}.
-    Raises DataError if it has another form.
+    expected: {"tolerance": {"ndcg": …, "psi": …}, "numbers": as from `key_numbers`}; numbers
+    without a reference are passed over. Raises DataError if it has another form or names none
+    of the wanted systems.
     """
     absent = {"tolerance", "numbers"} - set(expected)
     if absent:
@@ -50,6 +51,8 @@ def compare_all(
     found = key_numbers(records)
     rows = []
     for system, values in expected["numbers"].items():
+        if system.rsplit("/", 1)[0] not in wanted:
+            continue
         for name, value in values.items():
             tolerance = expected["tolerance"]["psi" if name == "psi" else "ndcg"]
             ours = found.get(system, {}).get(name)
@@ -63,6 +66,11 @@ def compare_all(
                     "status": compare(ours, value, tolerance),
                 }
             )
+    if not rows:
+        raise DataError(
+            f"the reference numbers name none of {', '.join(wanted)}; "
+            "record them again with workflow/scripts/record_expected.py."
+        )
     counts = Counter(row["status"] for row in rows)
     verdict = EQUAL
     if counts[NEAR]:

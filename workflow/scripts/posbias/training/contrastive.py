@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posbias.errors import ConfigError, DataError
+from posbias.errors import ConfigError, DataError, DivergedError
 from posbias.training.progress import progress_callback
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def make_trainer(
         save_total_limit=1,
         logging_strategy="steps",
         logging_steps=options["log_every"],
+        logging_nan_inf_filter=False,  # a loss that is no number must be seen
         report_to="none",
         disable_tqdm=True,
         dataloader_pin_memory=False,
@@ -115,6 +116,18 @@ def make_trainer(
     )
     trainer.remove_callback(PrinterCallback)  # it prints every log entry; ours writes progress
     return trainer
+
+
+def check_finite(encoder: "SentenceTransformer", name: str, learning_rate: float) -> None:
+    """Raise DivergedError if a weight is no longer a number."""
+    import torch
+
+    for parameter, values in encoder.named_parameters():
+        if not torch.isfinite(values).all():
+            raise DivergedError(
+                f"{name}: {parameter} holds values that are not numbers after the training; "
+                f"lower its learning_rate (now {learning_rate:g})."
+            )
 
 
 def last_state(resume_dir: Path) -> Path | None:

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from posbias.errors import DivergedError
 from posbias.logs import Heartbeat
 
 log = logging.getLogger(__name__)
@@ -14,8 +15,8 @@ log = logging.getLogger(__name__)
 def progress_callback(name: str, path: Path) -> Any:
     """Return a trainer callback that logs '<name> step/steps loss … eta …' and appends to `path`.
 
-    The steps of a resumed training count on from where it stopped. Raises FloatingPointError's
-    message through the trainer if the loss is no longer a number.
+    The steps of a resumed training count on from where it stopped. The callback raises
+    DivergedError if the loss is no longer a number.
     """
     from transformers import TrainerCallback
 
@@ -32,9 +33,9 @@ def progress_callback(name: str, path: Path) -> Any:
             loss = entry.get("loss")
             if loss is not None:
                 if not math.isfinite(loss):
-                    raise FloatingPointError(
+                    raise DivergedError(
                         f"{name}: the loss is {loss} at step {state.global_step}; "
-                        "lower the learning rate of this retriever."
+                        f"lower its learning_rate (now {args.learning_rate:g})."
                     )
                 self.heartbeat.beat(state.global_step, f"loss {loss:.3f}")
 
