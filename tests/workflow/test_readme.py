@@ -11,6 +11,7 @@ from runs import succeed
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`((?:make|snakemake|python) [^`]+)`")
 # What a README may ask for beside this project's own commands; none of them is run here.
 TAKEN_ON_TRUST = {
     "apptainer", "cat", "cd", "conda", "export", "git", "head", "ir_measures", "less", "ls", "ln",
@@ -46,15 +47,13 @@ def simple_commands(line: str) -> list[list[str]]:
 
 
 def readme_commands() -> list[list[str]]:
-    """Return every command of the README's console and bash blocks, each once."""
+    """Return every command of the README's blocks, tables and sentences, each once."""
     if not README.is_file():
         return []
-    found = [
-        tuple(command)
-        for kind, block in BLOCK.findall(README.read_text("utf-8"))
-        for line in command_lines(kind, block)
-        for command in simple_commands(line)
-    ]
+    text = README.read_text("utf-8")
+    lines = [line for kind, block in BLOCK.findall(text) for line in command_lines(kind, block)]
+    lines += [" ".join(line.split()) for line in INLINE.findall(BLOCK.sub("", text))]
+    found = [tuple(command) for line in lines for command in simple_commands(line)]
     return [list(command) for command in dict.fromkeys(found)]
 
 
@@ -87,7 +86,7 @@ def test_make_has_the_target(command):
     wanted = [word for word in command[1:] if "=" not in word and not word.startswith("-")]
     assert set(wanted) <= set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
     for variable in (word.split("=")[0] for word in command[1:] if "=" in word):
-        assert re.search(rf"^{variable} \?= ", makefile, re.MULTILINE), variable
+        assert re.search(rf"^{variable} \?=", makefile, re.MULTILINE), variable
 
 
 @pytest.mark.slow
