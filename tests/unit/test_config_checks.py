@@ -1,9 +1,8 @@
 """What is wrong with a configuration is told in one line that names the place."""
 
-import copy
-
 import pytest
 
+from config_changes import changed
 from config_checks import check_consistency, check_schema
 from posbias.errors import ConfigError
 
@@ -11,16 +10,6 @@ from posbias.errors import ConfigError
 @pytest.fixture
 def schema(root):
     return root / "workflow" / "schemas" / "config.schema.yaml"
-
-
-def changed(config, path, value):
-    config = copy.deepcopy(config)
-    *parents, last = path
-    block = config
-    for key in parents:
-        block = block[key]
-    block[last] = value
-    return config
 
 
 def test_the_mini_configuration_has_no_fault(config, schema):
@@ -40,7 +29,7 @@ def test_the_mini_configuration_has_no_fault(config, schema):
 )
 def test_a_fault_against_the_schema_is_one_short_line(config, schema, path, value, message):
     with pytest.raises(ConfigError, match=message) as caught:
-        check_schema(changed(config, path, value), schema)
+        check_schema(changed(config, ".".join(map(str, path)), value), schema)
     assert len(str(caught.value).splitlines()) == 1 and len(str(caught.value)) < 700
 
 
@@ -58,4 +47,4 @@ def test_a_fault_against_the_schema_is_one_short_line(config, schema, path, valu
 )
 def test_what_a_schema_cannot_say_is_checked_too(config, path, value, message):
     with pytest.raises(ConfigError, match=message):
-        check_consistency(changed(config, path, value))
+        check_consistency(changed(config, ".".join(map(str, path)), value))

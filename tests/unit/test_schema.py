@@ -7,6 +7,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from config_changes import changed
+
 # Keys below these places belong to a generator, a panel member or a family; they check them.
 FREE = ("queries.options", "verification.panel.*.options", "retrievers.known.*.body")
 
@@ -20,17 +22,6 @@ def schema(root) -> dict:
 def validator(schema) -> Draft202012Validator:
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
-
-
-def changed(config: dict, path: str, value: object) -> dict:
-    """Return a copy of the config with one value set; numbers in the path index lists."""
-    new = copy.deepcopy(config)
-    *parents, last = [int(key) if key.isdigit() else key for key in path.split(".")]
-    place = new
-    for key in parents:
-        place = place[key]
-    place[last] = value
-    return new
 
 
 def faults(validator: Draft202012Validator, config: dict) -> set[str]:

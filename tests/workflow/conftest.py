@@ -27,19 +27,20 @@ def reference(snapshot, tmp_path_factory):
     shutil.rmtree(copy)
 
 
+def lent(source: Path, copy: Path):
+    """Yield a copy of a folder and remove it afterwards: the copies of a session are large."""
+    shutil.copytree(source, copy)
+    yield copy
+    shutil.rmtree(copy)
+
+
 @pytest.fixture
 def fresh(snapshot, tmp_path):
     """A copy in which nothing ran yet."""
-    copy = tmp_path / "fresh"
-    shutil.copytree(snapshot, copy)
-    yield copy
-    shutil.rmtree(copy)
+    yield from lent(snapshot, tmp_path / "fresh")
 
 
 @pytest.fixture
 def finished(reference, tmp_path):
     """A copy of the finished run, to change."""
-    copy = tmp_path / "finished"
-    shutil.copytree(reference, copy)
-    yield copy
-    shutil.rmtree(copy)
+    yield from lent(reference, tmp_path / "finished")

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
 from posbias.queries.balance import position_counts
 
@@ -52,7 +52,7 @@ def check_consistency(config: dict) -> None:
         ("evaluation.character_edges", evaluation["character_edges"]),
         ("verification.thresholds", config["verification"]["thresholds"]),
     ):
-        if any(low >= high for low, high in pairwise(edges)):
+        if not rises(edges):
             raise ConfigError(f"config, {place}: must rise strictly, found {edges}.")
     for shares in config["balance"]["settings"].values():
         position_counts(shares, 1)

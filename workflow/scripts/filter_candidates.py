@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adapter import start
+from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
 from posbias.files import read_jsonl, whole_file, write_json, write_jsonl
 from posbias.queries.filter_statistics import filter_statistics, pool_table
@@ -64,7 +65,7 @@ def main(
         table = pool_table([q["bin"] for q in verified], [q["position"] for q in verified], bins)
         table.to_csv(part, index=False)
     spent = sum(len(raw) for record in scored for raw in record["raw"].values() if raw is not None)
-    full = sum(3 for record in scored for _ in panel)
+    full = len(POSITIONS) * len(scored) * len(panel)
     write_json(
         summary,
         {

@@ -19,9 +19,14 @@ class LengthBin(NamedTuple):
         return f"{self.low}-{self.high}"
 
 
+def rises(values: Sequence[float]) -> bool:
+    """Say whether each value is above the one before it."""
+    return all(low < high for low, high in itertools.pairwise(values))
+
+
 def length_bins(edges: Sequence[int]) -> list[LengthBin]:
     """Turn strictly rising edges into half-open bins; raises ConfigError otherwise."""
-    if len(edges) < 2 or any(a >= b for a, b in itertools.pairwise(edges)):
+    if len(edges) < 2 or not rises(edges):
         raise ConfigError(
             f"documents.bin_edges must rise strictly and hold at least two numbers, found {edges}."
         )

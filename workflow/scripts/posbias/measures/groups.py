@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from posbias.benchmarks.records import BenchmarkQuery
+from posbias.corpus.bins import rises
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import ConfigError, DataError
 
@@ -41,7 +42,7 @@ def by_characters(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Gr
     Each pair of neighbouring edges is a group and both its ends belong to it, so that a start on
     an inner edge counts in two groups. Raises ConfigError for edges that do not rise.
     """
-    if len(edges) < 2 or any(low >= high for low, high in pairwise(edges)):
+    if len(edges) < 2 or not rises(edges):
         raise ConfigError(f"character_edges must rise strictly, two at least; found {edges}.")
     ranges = {f"{low}-{high}": (low, high) for low, high in pairwise(edges)}
     groups: dict[str, list[str]] = {name: [] for name in ranges}

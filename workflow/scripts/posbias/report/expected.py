@@ -7,6 +7,7 @@ from typing import Any
 from posbias.errors import DataError
 
 EQUAL, NEAR, DIFFERS, MISSING = "equal", "near", "differs", "missing"
+RECORD_AGAIN = "record them again with workflow/scripts/record_expected.py"
 PRINTED = 5e-4  # half a unit of the last printed decimal: equal in print
 
 
@@ -44,10 +45,7 @@ def compare_all(
     """
     absent = {"tolerance", "numbers"} - set(expected)
     if absent:
-        raise DataError(
-            f"the reference numbers lack {', '.join(sorted(absent))}; "
-            "record them again with workflow/scripts/record_expected.py."
-        )
+        raise DataError(f"the reference numbers lack {', '.join(sorted(absent))}; {RECORD_AGAIN}.")
     found = key_numbers(records)
     rows = []
     for system, values in expected["numbers"].items():
@@ -67,10 +65,7 @@ def compare_all(
                 }
             )
     if not rows:
-        raise DataError(
-            f"the reference numbers name none of {', '.join(wanted)}; "
-            "record them again with workflow/scripts/record_expected.py."
-        )
+        raise DataError(f"the reference numbers name none of {', '.join(wanted)}; {RECORD_AGAIN}.")
     counts = Counter(row["status"] for row in rows)
     verdict = EQUAL
     if counts[NEAR]:
