@@ -165,7 +165,15 @@ def test_the_papers_classes_of_length(words, name):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"keep_share": 0}, {"keep_share": 1.2}, {"min_words": 0}, {"min_words": 5, "max_words": 4}],
+    [
+        {"keep_share": 0},
+        {"keep_share": 1.2},
+        {"keep_share": "half"},
+        {"min_words": 0},
+        {"min_words": 5, "max_words": 4},
+        {"per_segment": "three"},
+        {"per_segment": 1.5},
+    ],
 )
 def test_impossible_options_are_refused(changes):
     with pytest.raises(ConfigError, match=r"queries\."):

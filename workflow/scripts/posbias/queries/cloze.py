@@ -60,10 +60,9 @@ class ClozeGenerator:
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise ConfigError(f"queries.options.{name} must be a whole number, is {value!r}.")
-        if not 0 < self.keep_share <= 1:
-            raise ConfigError(
-                f"queries.options.keep_share must be in (0, 1], is {self.keep_share}."
-            )
+        share = self.keep_share
+        if not isinstance(share, int | float) or not 0 < share <= 1:
+            raise ConfigError(f"queries.options.keep_share must be in (0, 1], is {share!r}.")
         if not 1 <= self.min_words <= self.max_words:
             raise ConfigError(
                 f"queries.options: 1 <= min_words <= max_words must hold, found "
