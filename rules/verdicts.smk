@@ -5,6 +5,7 @@ rule judge_claims:
     """Each claim as held, not held or not measurable, from the measures alone."""
     input:
         measures=all_measures(),
+        listwise="<results>/listwise/measures.json",
         src=sources("judge_claims.py"),
     output:
         claims="<results>/claims.json",
@@ -26,6 +27,10 @@ rule judge_claims:
         runtime=10,
     params:
         mean_tolerance=lookup(dpath="claims/mean_tolerance", within=config),
+        first_slots=lookup(dpath="claims/first_slots", within=config),
+        saturation_tolerance=lookup(dpath="claims/saturation_tolerance", within=config),
+        alpha=lookup(dpath="claims/alpha", within=config),
+        single_share=lookup(dpath="claims/single_share", within=config),
     message:
         "judging the claims"
     script:

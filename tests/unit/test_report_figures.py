@@ -15,6 +15,7 @@ from pypdf import PdfReader
 import judge_claims
 import make_position_curves
 import make_psi_table
+from listwise_measures import write_record
 from posbias.errors import ConfigError, DataError
 from posbias.files import sha256_file
 from posbias.report import style
@@ -163,10 +164,23 @@ def test_unreadable_measures_are_named(tmp_path) -> None:
 
 def test_judge_claims_writes_both_files(measures, tmp_path) -> None:
     claims, text = tmp_path / "claims.json", tmp_path / "claims.txt"
-    judge_claims.main(measures, claims, text, mean_tolerance=0.007)
+    judge_claims.main(
+        measures,
+        write_record(tmp_path),
+        claims,
+        text,
+        mean_tolerance=0.007,
+        first_slots=3,
+        saturation_tolerance=0.002,
+        alpha=0.05,
+        single_share=0.85,
+    )
     records = json.loads(claims.read_text())
-    assert len(records) == 8 * 5 + 6
+    retrievers = [one for one in records if not one["id"].startswith("listwise.")]
+    assert len(retrievers) == 8 * 5 + 6 < len(records)
+    assert {tuple(one) for one in records} == {tuple(records[0])}
     assert text.read_text().startswith("40 claims on single retrievers: ")
+    assert "\n\nListwise study (arXiv 2604.03642), " in text.read_text()
 
 
 def texts_of(figure: Figure) -> list:

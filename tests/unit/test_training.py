@@ -183,7 +183,7 @@ def test_a_training_killed_at_any_step_resumes_to_the_same_bytes(training_comman
 @pytest.mark.slow
 def test_a_checkpoint_loads_tells_its_training_and_knows_its_data(training_command, tmp_path):
     subprocess.run(training_command("model", epochs=20), check=True, capture_output=True)
-    settings = checked_settings(tmp_path / "model", "bert", "begin")
+    settings = checked_settings(tmp_path / "model", {"retriever": "bert", "setting": "begin"})
     assert settings["setting"] == "begin" and settings["pairs"] == 160
     card = (tmp_path / "model" / "README.md").read_text()
     assert "BERT, trained on evidence at the beginning" in card and "160 pairs" in card
@@ -200,16 +200,16 @@ def test_a_damaged_checkpoint_is_named_before_it_gives_numbers(training_command,
     subprocess.run(training_command("model", epochs=1), check=True, capture_output=True)
     folder = tmp_path / "model"
     with pytest.raises(DataError, match="bert, setting begin, not gpt2"):
-        checked_settings(folder, "gpt2", "begin")
+        checked_settings(folder, {"retriever": "gpt2", "setting": "begin"})
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
     with pytest.raises(DataError, match=r"model\.safetensors: not the file .* delete the folder"):
-        checked_settings(folder, "bert", "begin")
+        checked_settings(folder, {"retriever": "bert", "setting": "begin"})
     with pytest.raises(DataError, match="cannot be loaded"):
         load_retriever(folder)
     weights.unlink()
     with pytest.raises(DataError, match=r"model\.safetensors: missing"):
-        checked_settings(folder, "bert", "begin")
+        checked_settings(folder, {"retriever": "bert", "setting": "begin"})
 
 
 def test_a_training_that_leaves_the_numbers_is_told_and_not_saved(training_command, tmp_path):

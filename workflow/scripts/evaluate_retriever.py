@@ -52,7 +52,7 @@ def main(
     for setting, checkpoint, *files in zip(
         settings, checkpoints, runs, measures, scores, strict=True
     ):
-        checked_settings(checkpoint, retriever, setting)
+        checked_settings(checkpoint, {"retriever": retriever, "setting": setting})
         model = load_retriever(checkpoint, batch_size=options.batch_size)
         record = evaluate_ranking(
             benchmark,

@@ -1,4 +1,4 @@
-"""Judge the retriever study's claims by our measures: records as JSON, and a table to read."""
+"""Judge the claims of both studies by our measures: records as JSON, and a table to read."""
 
 import logging
 from pathlib import Path
@@ -6,7 +6,10 @@ from pathlib import Path
 from adapter import start
 from posbias.files import write_json, write_text
 from posbias.report.claims import claims_text
-from posbias.report.claims import judge_claims as judge
+from posbias.report.claims import judge_claims as judge_retrievers
+from posbias.report.listwise_claims import judge_listwise, listwise_claims_text
+from posbias.report.listwise_records import read_listwise
+from posbias.report.listwise_verdicts import Thresholds
 from posbias.report.records import read_measures
 
 log = logging.getLogger("claims")
@@ -14,23 +17,35 @@ log = logging.getLogger("claims")
 
 def main(
     measures: list[Path],
+    listwise: Path,
     claims: Path,
     text: Path,
     mean_tolerance: float,
+    first_slots: int,
+    saturation_tolerance: float,
+    alpha: float,
+    single_share: float,
     grouping: str = "thirds",
 ) -> None:
-    """Judge direction, PSI and mean (paper: abstract, Table 3, Figure 1).
+    """Judge direction, PSI and mean of the retrievers, and RQ1 to RQ4 and the ablation.
 
     Args:
         measures: one measures.json per retriever and setting, in the order to print
-        claims: the claim records, as JSON
+        listwise: measures.json of the listwise study
+        claims: the claim records of both studies, as JSON
         text: the same as a plain-text table, counts first
         mean_tolerance: nDCG@10 by which balanced training may trail the best skew
+        first_slots: slots at either end of the input that count as first and as last
+        saturation_tolerance: nDCG@10 by which PermSC may trail its best to count as saturated
+        alpha: level of the listwise study's paired tests, after Holm's correction
+        single_share: share of the single orders that must beat PermSC, 0 to 1
         grouping: position groups behind PSI and means (thirds or characters)
     """
-    records = judge(read_measures(measures), mean_tolerance, grouping)
-    table = claims_text(records)
-    write_json(claims, records)
+    retrievers = judge_retrievers(read_measures(measures), mean_tolerance, grouping)
+    thresholds = Thresholds(first_slots, saturation_tolerance, alpha, single_share)
+    rerankers = judge_listwise(read_listwise(listwise), thresholds)
+    table = f"{claims_text(retrievers)}\n{listwise_claims_text(rerankers)}"
+    write_json(claims, retrievers + rerankers)
     write_text(text, table)
     log.info("verdicts:\n%s", table)
 

@@ -52,3 +52,31 @@ def percentile_interval(samples: np.ndarray, level: float) -> tuple[float | None
     tail = (1 - level) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def resampled_column_means(
+    values: np.ndarray, resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return (resamples, columns) means over rows drawn with replacement, whole rows at a time.
+
+    values: (rows, columns), a query's values under several conditions; a resample draws the same
+    queries for all of them, so that conditions can be compared within it.
+    """
+    n = len(values)
+    block = max(1, BLOCK_CELLS // n)
+    means = np.empty((resamples, values.shape[1]))
+    for at in range(0, resamples, block):
+        size = min(block, resamples - at)
+        drawn = rng.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        means[at : at + size] = times @ values / n
+    return means
+
+
+def mean_record(
+    values: Sequence[float] | np.ndarray, resamples: int, level: float, rng: np.random.Generator
+) -> dict[str, float | None]:
+    """Return mean, low and high of the values of the queries: the percentile bootstrap interval."""
+    values = np.asarray(values, dtype=np.float64)
+    low, high = percentile_interval(resampled_means(values, resamples, rng), level)
+    return {"mean": float(values.mean()), "low": low, "high": high}

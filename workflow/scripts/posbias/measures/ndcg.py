@@ -1,6 +1,8 @@
 """nDCG@k of every judged query, by ir_measures (retriever study, section 4.3)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from posbias.retrieval.trec import Qrels, Run, check_run
 
@@ -40,3 +42,22 @@ def count_queries(qrels: Qrels, run: Run, doc_ids: Iterable[str]) -> dict[str, i
             doc_id not in known for judged in qrels.values() for doc_id in judged
         ),
     }
+
+
+def ndcg_of_grades(grades: Sequence[int], judged: Sequence[int], cutoff: int) -> float:
+    """Return nDCG@cutoff of one ranking by the grades along its ranks, as ir_measures counts it.
+
+    judged: the grades of all judged documents, ranked or not; negative ones count 0. For the many
+    short lists of the listwise study, where no run with names and scores is at hand.
+    """
+    discounts = 1 / np.log2(np.arange(2, cutoff + 2))
+    gains = np.maximum(np.asarray(grades[:cutoff], dtype=np.float64), 0)
+    ideal = np.sort(np.maximum(np.asarray(judged, dtype=np.float64), 0))[::-1][:cutoff]
+    best = ideal @ discounts[: len(ideal)]
+    return float(gains @ discounts[: len(gains)] / best) if best else 0.0
+
+
+def ndcg_of_rank(ranks: np.ndarray, cutoff: int) -> np.ndarray:
+    """Return nDCG@cutoff where the one relevant document stands at these ranks (from 1)."""
+    ranks = np.asarray(ranks)
+    return np.where(ranks <= cutoff, 1 / np.log2(ranks + 1), 0.0)

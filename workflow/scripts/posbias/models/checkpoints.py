@@ -1,5 +1,6 @@
 """What a checkpoint says of itself: how it was trained, and which files belong to it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from posbias.errors import DataError
@@ -18,20 +19,23 @@ def seal_checkpoint(folder: Path, settings: dict) -> None:
     write_json(Path(folder) / SETTINGS_FILE, {**settings, "files": files})
 
 
-def checked_settings(folder: Path, retriever: str, setting: str) -> dict:
+def checked_settings(folder: Path, expected: Mapping[str, object]) -> dict:
     """Return how a checkpoint was trained.
 
-    Raises DataError naming folder and file if it is another retriever's or setting's, or if a
-    file is missing or was changed: a model without its tokenizer loads, and finds nothing.
+    expected: what it must say of itself, such as retriever and setting. Raises DataError naming
+    folder and file if it says otherwise, or if a file is missing or was changed: a model without
+    its tokenizer loads, and finds nothing.
     """
     folder = Path(folder)
     settings = read_json(folder / SETTINGS_FILE)
     remedy = f"delete the folder {folder} and run again"
-    if (settings.get("retriever"), settings.get("setting")) != (retriever, setting):
-        raise DataError(
-            f"{folder}: holds {settings.get('retriever')}, setting {settings.get('setting')}, not "
-            f"{retriever}, setting {setting}; {remedy}."
+    found = {name: settings.get(name) for name in expected}
+    if found != dict(expected):
+        held, wanted = (
+            ", ".join(f"{name} {value}" for name, value in both.items())
+            for both in (found, expected)
         )
+        raise DataError(f"{folder}: holds {held}, not {wanted}; {remedy}.")
     for name, digest in settings.get("files", {}).items():
         path = folder / name
         if not path.is_file():

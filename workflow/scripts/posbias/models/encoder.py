@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from posbias.errors import DataError
+from posbias.logs import Heartbeat
+from posbias.retrieval.dense import normalise
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -59,3 +63,23 @@ def _accelerator() -> bool:
     import torch
 
     return torch.cuda.is_available()
+
+
+def encode_unit(
+    encoder: "SentenceTransformer", texts: list[str], batch_size: int, name: str
+) -> np.ndarray:
+    """Return float32 vectors of length 1, (texts, width), with a line of progress now and then.
+
+    name: heads the progress lines and names the text in the error for a vector without length.
+    """
+    heartbeat = Heartbeat(name, len(texts))
+    # Sorted by length, as the encoder itself would, so that a block pads little.
+    order = sorted(range(len(texts)), key=lambda row: (-len(texts[row]), row))
+    vectors = np.empty((len(texts), encoder.get_embedding_dimension()), dtype=np.float32)
+    for at in range(0, len(order), batch_size):
+        rows = order[at : at + batch_size]
+        vectors[rows] = encoder.encode(
+            [texts[row] for row in rows], batch_size=batch_size, show_progress_bar=False
+        )
+        heartbeat.beat(at + len(rows))
+    return normalise(vectors, f"{name}: text")

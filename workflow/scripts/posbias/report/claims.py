@@ -1,9 +1,18 @@
 """Which of the retriever study's claims hold in our measures, and by how much."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from posbias.report.claim_records import (
+    HELD,
+    NOT_HELD,
+    NOT_MEASURABLE,
+    claim_record,
+    compared,
+    counts_text,
+    separation,
+    status_of,
+)
 from posbias.report.printed import fraction
 from posbias.report.psi_table import psi_reduction
 from posbias.report.records import (
@@ -16,7 +25,6 @@ from posbias.report.records import (
     lies_above,
 )
 
-HELD, NOT_HELD, NOT_MEASURABLE = "held", "not held", "not measurable"
 PAPER = "arXiv 2605.26578"
 PAPER_RANGE = (57, 87)  # percent, MU against the worst skew on SQuAD-PosQ (abstract, Table 3)
 SLACK = 1e-9  # so that a shortfall of exactly the tolerance is not lost to rounding
@@ -34,35 +42,8 @@ Settings = dict[str, dict[str, Any]]
 
 def _claim(kind: str, retriever: str, **fields: Any) -> dict[str, Any]:
     text, place = KINDS[kind]
-    record = {
-        "id": f"{kind}.{retriever}",
-        "claim": text,
-        "source": f"{PAPER}, {place}",
-        "retriever": retriever,
-        "status": NOT_MEASURABLE,
-        "value": None,
-        "threshold": None,
-        "interval": None,
-        "explanation": "",
-    }
-    return record | fields
-
-
-def _status(held: bool) -> str:
-    return HELD if held else NOT_HELD
-
-
-def _compared(bounds: dict[str, list[float | None]], separate: bool) -> dict[str, Any] | None:
-    """Return the intervals compared and whether they separate; None if a bound is unknown."""
-    if any(bound is None for pair in bounds.values() for bound in pair):
-        return None
-    return {"separate": separate, "compared": bounds}
-
-
-def _separation(interval: dict[str, Any] | None) -> str:
-    if interval is None:
-        return "no intervals"
-    return "intervals separate" if interval["separate"] else "intervals overlap"
+    identifier, source = f"{kind}.{retriever}", f"{PAPER}, {place}"
+    return claim_record(identifier, text, source, retriever=retriever, **fields)
 
 
 def _direction(retriever: str, settings: Settings, setting: str) -> dict[str, Any]:
@@ -77,16 +58,16 @@ def _direction(retriever: str, settings: Settings, setting: str) -> dict[str, An
         note = thirds.get("psi_note") or "no third has the highest mean"
         return _claim(kind, retriever, threshold=setting, explanation=f"{label}: {note}")
     bounds = {name: [group["low"], group["high"]] for name, group in groups.items()}
-    interval = _compared(bounds, favours_clearly(thirds))
+    interval = compared(bounds, favours_clearly(thirds))
     means = ", ".join(f"{name} {fraction(group['mean'])}" for name, group in groups.items())
     return _claim(
         kind,
         retriever,
-        status=_status(favoured == setting),
+        status=status_of(favoured == setting),
         value=favoured,
         threshold=setting,
         interval=interval,
-        explanation=f"{means}; {_separation(interval)}",
+        explanation=f"{means}; {separation(interval)}",
     )
 
 
@@ -117,18 +98,18 @@ def _psi(retriever: str, settings: Settings, grouping: str) -> dict[str, Any]:
         "MU": [found["uniform"]["psi_low"], found["uniform"]["psi_high"]],
         label: [found[worst]["psi_low"], found[worst]["psi_high"]],
     }
-    interval = _compared(bounds, lies_above(bounds[label], bounds["MU"]))
+    interval = compared(bounds, lies_above(bounds[label], bounds["MU"]))
     return _claim(
         "psi",
         retriever,
-        status=_status(reduction > 0),
+        status=status_of(reduction > 0),
         value=reduction,
         threshold=0.0,
         interval=interval,
         explanation=(
             f"PSI {fraction(psi['uniform'])} under MU, {fraction(psi[worst])} under {label}: "
             f"{100 * reduction:.1f} % less, {inside} the paper's {low}-{high} % on SQuAD-PosQ; "
-            f"{_separation(interval)}"
+            f"{separation(interval)}"
         ),
     )
 
@@ -150,17 +131,17 @@ def _mean(retriever: str, settings: Settings, grouping: str, tolerance: float) -
         label: [found[best]["macro_low"], found[best]["macro_high"]],
     }
     apart = lies_above(bounds["MU"], bounds[label]) or lies_above(bounds[label], bounds["MU"])
-    interval = _compared(bounds, apart)
+    interval = compared(bounds, apart)
     return _claim(
         "mean",
         retriever,
-        status=_status(gain >= -tolerance - SLACK),
+        status=status_of(gain >= -tolerance - SLACK),
         value=gain,
         threshold=-tolerance,
         interval=interval,
         explanation=(
             f"nDCG@10 {fraction(mean['uniform'])} under MU, {fraction(mean[best])} under {label}: "
-            f"{gain:+.3f}, tolerance {tolerance:g}; {_separation(interval)}"
+            f"{gain:+.3f}, tolerance {tolerance:g}; {separation(interval)}"
         ),
     )
 
@@ -170,21 +151,19 @@ def _summary(kind: str, text: str, place: str, members: dict[str, list[str]]) ->
     held = [key for key, statuses in members.items() if set(statuses) == {HELD}]
     failed = [key for key, statuses in members.items() if NOT_HELD in statuses]
     open_ = [key for key in members if key not in held and key not in failed]
-    status = NOT_MEASURABLE if not held and not failed else _status(len(held) == len(members))
+    status = NOT_MEASURABLE if not held and not failed else status_of(len(held) == len(members))
     parts = [f"{len(held)} of {len(members)} retrievers"]
     parts += [f"not held: {', '.join(failed)}"] if failed else []
     parts += [f"not measurable: {', '.join(open_)}"] if open_ else []
-    return {
-        "id": f"{kind}.all",
-        "claim": f"every retriever: {text}",
-        "source": f"{PAPER}, {place}",
-        "retriever": None,
-        "status": status,
-        "value": len(held),
-        "threshold": len(members),
-        "interval": None,
-        "explanation": "; ".join(parts),
-    }
+    return claim_record(
+        f"{kind}.all",
+        f"every retriever: {text}",
+        f"{PAPER}, {place}",
+        status=status,
+        value=len(held),
+        threshold=len(members),
+        explanation="; ".join(parts),
+    )
 
 
 def judge_claims(
@@ -219,11 +198,7 @@ def claims_text(claims: Sequence[dict[str, Any]]) -> str:
     """Return the verdicts as a plain-text table: counts, summaries, then every retriever."""
     single = [claim for claim in claims if claim["retriever"] is not None]
     overall = [claim for claim in claims if claim["retriever"] is None]
-    counts = Counter(claim["status"] for claim in single)
-    lines = [
-        f"{len(single)} claims on single retrievers: "
-        + ", ".join(f"{counts[status]} {status}" for status in (HELD, NOT_HELD, NOT_MEASURABLE))
-    ]
+    lines = [f"{len(single)} claims on single retrievers: {counts_text(single)}"]
     if overall:
         lines += ["", "Over all retrievers"]
         lines += [f"  {c['status']:<15}{c['claim']}: {c['explanation']}" for c in overall]

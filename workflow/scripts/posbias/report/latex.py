@@ -1,4 +1,4 @@
-"""The PSI table as LaTeX with booktabs rules, ready for \\input."""
+"""Tables as LaTeX with booktabs rules, ready for \\input."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from posbias.report.grid import Grid
 from posbias.report.printed import Cell, PrintedRow
 from posbias.report.records import SETTING_LABELS
 
@@ -25,6 +26,11 @@ SPECIALS = {
     "\N{MINUS SIGN}": "$-$",
     "–": "--",
     "·": r"$\cdot$",
+    "×": r"$\times$",
+    "²": "$^2$",
+    "τ": r"$\tau$",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
 }
 SPECIAL = re.compile("|".join(re.escape(mark) for mark in SPECIALS))
 
@@ -35,7 +41,8 @@ def escape(text: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return rf"\textbf{{{escape(cell.text)}}}" if cell.bold else escape(cell.text)
+    text = rf"\textbf{{{escape(cell.text)}}}" if cell.bold else escape(cell.text)
+    return text + (rf"\rlap{{\textsuperscript{{{escape(cell.mark)}}}}}" if cell.mark else "")
 
 
 def _environment() -> Environment:
@@ -62,4 +69,19 @@ def latex_table(rows: Sequence[PrintedRow], title: str, notes: Sequence[str]) ->
     template = _environment().get_template("psi_table.tex.j2")
     return template.render(
         rows=rows, title=title, notes=notes, settings=list(SETTING_LABELS.values())
+    )
+
+
+def latex_grid(grid: Grid, title: str, more_notes: Sequence[str], label: str) -> str:
+    """Return a `table*` with caption (title and notes) and this label, a rule above each section.
+
+    The interval of a cell follows its number in small type.
+    """
+    template = _environment().get_template("grid_table.tex.j2")
+    return template.render(
+        columns=grid.columns,
+        sections=grid.sections,
+        title=title,
+        notes=[*grid.notes, *more_notes],
+        label=label,
     )

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from posbias.report import style
+from posbias.report.legend import draw_legend, legend_columns
 from posbias.report.records import (
     SETTING_LABELS,
     SKEWS,
@@ -31,7 +32,6 @@ NOTE = (
     "means; lines are set slightly apart so that the bars stay visible."
 )
 REFERENCE_NOTE = "Grey lines without marks: systems not trained here."
-HANDLE, SPACING = 3.2, 1.4  # ems: a line sample in the legend, the gap between its columns
 PANEL_HEIGHT = 1.55  # inches
 
 
@@ -107,29 +107,13 @@ def _draw_panel(panel: Axes, rows: pd.DataFrame, setting: str, grouping: str) ->
     panel.set_axisbelow(True)
 
 
-def _legend_columns(names: Sequence[str]) -> int:
-    """Return how many legend columns, at most four, fit the page; they fill one after another."""
-    em = style.BODY / 72
-    for columns in range(min(4, len(names)), 1, -1):
-        rows, longer = divmod(len(names), columns)
-        widths, first = [], 0
-        for column in range(columns):
-            last = first + rows + (column < longer)
-            widths.append(max(style.text_width(name, style.BODY) for name in names[first:last]))
-            first = last
-        gaps = columns * (HANDLE + 0.8) * em + (columns - 1) * SPACING * em
-        if sum(widths) + gaps <= style.PAGE_WIDTH - 2 * style.MARGIN:
-            return columns
-    return 1
-
-
 def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure:
     """Return the figure: columns MB, MM, ME, MU; rows by characters and by thirds (Fig. 1).
 
     The shaded thirds are those that the setting trains on. Call within `style.print_style()`.
     """
     names = frame.drop_duplicates("retriever")["label"].tolist()
-    columns = _legend_columns(names)
+    columns = legend_columns(names)
     legend_rows = -(-len(names) // columns)
     note = f"{NOTE} {REFERENCE_NOTE}" if frame["setting"].isna().any() else NOTE
     notes = style.wrap(note, style.PAGE_WIDTH - 2 * style.MARGIN, style.SMALL)
@@ -163,19 +147,7 @@ def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure
     )
     handles, labels = panels[0][0].get_legend_handles_labels()
     samples = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        [samples[name] for name in names],
-        names,
-        loc="lower center",
-        bbox_to_anchor=(0.5, (below + 0.06) / height),
-        ncols=columns,
-        frameon=False,
-        handlelength=HANDLE,
-        handletextpad=0.8,
-        columnspacing=SPACING,
-        borderaxespad=0,
-        borderpad=0.2,
-    )
+    draw_legend(figure, [samples[name] for name in names], names, columns, below + 0.06)
     style.draw_lines(figure, notes, foot + 0.07, style.SMALL, "black")
     style.draw_footer(figure, footer)
     return figure

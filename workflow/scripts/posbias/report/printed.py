@@ -1,6 +1,6 @@
 """The wide table as it is printed: digits, bold marks, intervals, and the notes under it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,12 @@ GROUPING_NAMES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed number, whether it is bold, and its interval (empty if none)."""
+    """One printed number, whether it is bold, its interval and its mark (empty if none)."""
 
     text: str
     bold: bool = False
     interval: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,22 @@ def percent(value: float | None) -> str:
     return (MINUS if value < 0 and float(text) else "") + text
 
 
-def bold_marks(values: Sequence[float], highest: bool) -> list[bool]:
-    """Mark the best of a row; values that agree in the printed three decimals share the mark."""
-    known = [round(value, 3) for value in values if not pd.isna(value)]
+def bold_marks(
+    values: Sequence[float | None], highest: bool, digits: Callable[..., str] = fraction
+) -> list[bool]:
+    """Mark the best of the known values; those that look the same in print share the mark."""
+    known = [value for value in values if not pd.isna(value)]
     if not known:
         return [False] * len(values)
-    best = max(known) if highest else min(known)
-    return [not pd.isna(value) and round(value, 3) == best for value in values]
+    best = digits(max(known) if highest else min(known))
+    return [not pd.isna(value) and digits(value) == best for value in values]
 
 
-def _interval(low: float, high: float) -> str:
-    return "" if pd.isna(low) or pd.isna(high) else f"{fraction(low)}{DASH}{fraction(high)}"
+def span(low: float | None, high: float | None, digits: Callable[..., str] = fraction) -> str:
+    """Print an interval, `.438–.512`, or `−.012 to .004` around zero; nothing if there is none."""
+    if pd.isna(low) or pd.isna(high):
+        return ""
+    return f"{digits(low)}{' to ' if min(low, high) < 0 else DASH}{digits(high)}"
 
 
 def printed_rows(wide: pd.DataFrame) -> list[PrintedRow]:
@@ -86,7 +92,7 @@ def printed_rows(wide: pd.DataFrame) -> list[PrintedRow]:
                 reference=bool(values["reference"]),
                 ndcg=tuple(Cell(fraction(v), b) for v, b in zip(ndcg, ndcg_bold, strict=True)),
                 psi=tuple(
-                    Cell(fraction(v), b, _interval(*bound))
+                    Cell(fraction(v), b, span(*bound))
                     for v, b, bound in zip(psi, psi_bold, bounds, strict=True)
                 ),
                 reduction=percent(values["reduction"]),

@@ -37,11 +37,11 @@ def seeds_of(provenance: Mapping[str, Any]) -> list[int]:
 
 
 def footer_text(
-    provenance: Mapping[str, Any], interval: Mapping[str, Any], varies: str | None = None
+    provenance: Mapping[str, Any], interval: Mapping[str, Any] | None, varies: str | None = None
 ) -> str:
     """Return the line at a figure's foot: scale, note, config hash, commit, seeds, interval.
 
-    Raises ConfigError if a field is missing.
+    Without an interval the line ends with `varies`. Raises ConfigError if a field is missing.
     """
     check_provenance(provenance)
     seeds = seeds_of(provenance)
@@ -50,22 +50,25 @@ def footer_text(
         f"config {provenance['config_hash']}",
         f"commit {provenance['commit']}",
         f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}",
-        f"intervals: {interval_text(interval)}" + (f" ({varies})" if varies else ""),
     ]
+    if interval is not None:
+        parts.append(f"intervals: {interval_text(interval)}" + (f" ({varies})" if varies else ""))
+    elif varies:
+        parts.append(varies)
     return " · ".join(parts)
 
 
 def figure_meta(
     title: str,
     provenance: Mapping[str, Any],
-    interval: Mapping[str, Any],
+    interval: Mapping[str, Any] | None,
     varies: str,
     inputs: Iterable[tuple[str, str]],
 ) -> dict[str, Any]:
     """Return the content of a figure's `.meta.json`; `inputs` are pairs (path, sha256).
 
-    `varies` says what the interval resamples and what stays fixed. Raises ConfigError if a field
-    of the provenance is missing.
+    `varies` says what the interval resamples and what stays fixed; None in place of an interval
+    if the figure has none. Raises ConfigError if a field of the provenance is missing.
     """
     check_provenance(provenance)
     return {
@@ -76,7 +79,7 @@ def figure_meta(
         "commit": provenance["commit"],
         "seeds": seeds_of(provenance),
         "varies": varies,
-        "interval": dict(interval),
+        "interval": None if interval is None else dict(interval),
         "inputs": [{"path": path, "sha256": digest} for path, digest in inputs],
     }
 
@@ -85,7 +88,7 @@ def write_figure_meta(
     path: Path,
     title: str,
     provenance: Mapping[str, Any],
-    interval: Mapping[str, Any],
+    interval: Mapping[str, Any] | None,
     varies: str,
     inputs: Iterable[Path],
 ) -> None:

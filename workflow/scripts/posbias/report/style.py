@@ -44,6 +44,7 @@ SETTINGS = {
     "ytick.labelsize": BODY,
     "legend.fontsize": BODY,
     "axes.linewidth": 0.6,
+    "hatch.linewidth": 0.4,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "xtick.major.size": 2.5,
@@ -81,8 +82,10 @@ def line_style(index: int) -> dict[str, object]:
 
 def text_width(text: str, size: float, weight: str = "normal") -> float:
     """Return the width of one line of text in inches, at `size` points."""
+    if not text.strip():
+        return 0.0
     outline = TextPath((0, 0), text, size=size, prop=FontProperties(weight=weight))
-    return outline.vertices[:, 0].max() / 72 if text.strip() else 0.0
+    return outline.vertices[:, 0].max() / 72
 
 
 def wrap(text: str, width: float, size: float) -> list[str]:

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from posbias.report import style
+from posbias.report.page import HEAVY, LIGHT, blank_page, put, rule
 from posbias.report.printed import Cell, PrintedRow
 from posbias.report.records import SETTING_LABELS
 
@@ -18,56 +19,47 @@ REDUCTION_RIGHT = 5.70
 VERDICT_LEFT = 5.80
 ROW, LINE, HEAD = 0.285, 0.115, 0.17  # inches: a row, its second line, a line of the heading
 TOP, GAP = 0.29, 0.045  # inches: above the first rule, above a later one
-HEAVY, LIGHT = 0.9, 0.4  # points
 INTERVAL = 6.0  # points
 
 
-def _rule(page: Axes, y: float, left: float, right: float, weight: float) -> None:
-    page.plot([left, right], [y, y], color="black", linewidth=weight, solid_capstyle="butt")
-
-
-def _put(page: Axes, x: float, y: float, text: str, align: str, **font: object) -> None:
-    page.text(x, y, text, ha=align, va="baseline", **({"fontsize": style.BODY} | font))
-
-
 def _number(page: Axes, x: float, y: float, cell: Cell, align: str = "right") -> None:
-    _put(page, x, y, cell.text, align, fontweight="bold" if cell.bold else "normal")
+    put(page, x, y, cell.text, align, fontweight="bold" if cell.bold else "normal")
     if cell.interval:
-        _put(page, x, y + LINE, cell.interval, align, fontsize=INTERVAL, color=style.GREY)
+        put(page, x, y + LINE, cell.interval, align, fontsize=INTERVAL, color=style.GREY)
 
 
 def _heading(page: Axes, y: float) -> float:
     """Draw the two heading lines and their rules; return the y below them."""
     right = style.PAGE_WIDTH - style.MARGIN
-    _rule(page, y, style.MARGIN, right, HEAVY)
+    rule(page, y, style.MARGIN, right, HEAVY)
     upper, lower = y + HEAD, y + 2 * HEAD + 0.03
     for name, edges, width in (("nDCG@10", NDCG_RIGHT, NDCG_WIDTH), ("PSI", PSI_RIGHT, PSI_WIDTH)):
         left = edges[0] - width
-        _put(page, (left + edges[-1]) / 2, upper, name, "center")
-        _rule(page, upper + 0.055, left, edges[-1], LIGHT)
+        put(page, (left + edges[-1]) / 2, upper, name, "center")
+        rule(page, upper + 0.055, left, edges[-1], LIGHT)
         for edge, label in zip(edges, SETTING_LABELS.values(), strict=True):
-            _put(page, edge, lower, label, "right")
-    _put(page, LABEL_LEFT, lower, "Retriever", "left")
-    _put(page, REDUCTION_RIGHT, upper, "PSI reduction,", "right")
-    _put(page, REDUCTION_RIGHT, lower, "worst to MU, %", "right")
-    _put(page, VERDICT_LEFT, upper, "Direction", "left")
-    _put(page, VERDICT_LEFT, lower, "as trained?", "left")
-    _rule(page, lower + 0.07, style.MARGIN, right, LIGHT)
+            put(page, edge, lower, label, "right")
+    put(page, LABEL_LEFT, lower, "Retriever", "left")
+    put(page, REDUCTION_RIGHT, upper, "PSI reduction,", "right")
+    put(page, REDUCTION_RIGHT, lower, "worst to MU, %", "right")
+    put(page, VERDICT_LEFT, upper, "Direction", "left")
+    put(page, VERDICT_LEFT, lower, "as trained?", "left")
+    rule(page, lower + 0.07, style.MARGIN, right, LIGHT)
     return lower + 0.07
 
 
 def _row(page: Axes, y: float, row: PrintedRow) -> None:
     for below, line in enumerate(style.wrap(row.label, LABEL_WIDTH, style.BODY)):
-        _put(page, LABEL_LEFT, y + below * LINE, line, "left")
+        put(page, LABEL_LEFT, y + below * LINE, line, "left")
     if row.reference:
         _number(page, (NDCG_RIGHT[0] - NDCG_WIDTH + NDCG_RIGHT[-1]) / 2, y, row.ndcg[0], "center")
         _number(page, (PSI_RIGHT[0] - PSI_WIDTH + PSI_RIGHT[-1]) / 2, y, row.psi[0], "center")
     else:
         for edge, cell in zip(NDCG_RIGHT + PSI_RIGHT, row.ndcg + row.psi, strict=True):
             _number(page, edge, y, cell)
-    _put(page, REDUCTION_RIGHT, y, row.reduction, "right")
+    put(page, REDUCTION_RIGHT, y, row.reduction, "right")
     for below, line in enumerate(row.verdict):
-        _put(page, VERDICT_LEFT, y + below * LINE, line, "left")
+        put(page, VERDICT_LEFT, y + below * LINE, line, "left")
 
 
 def draw_psi_table(
@@ -84,21 +76,18 @@ def draw_psi_table(
     groups = len({row.reference for row in rows})
     table = TOP + 2 * HEAD + 0.1 + len(rows) * ROW + groups * GAP
     height = table + len(wrapped) * step + 0.15 + below
-    figure = style.new_figure(style.PAGE_WIDTH, height)
-    page = figure.add_axes((0, 0, 1, 1))
-    page.set(xlim=(0, style.PAGE_WIDTH), ylim=(height, 0))
-    page.axis("off")
-    _put(page, LABEL_LEFT, 0.19, title, "left", fontweight="bold")
+    figure, page = blank_page(height)
+    put(page, LABEL_LEFT, 0.19, title, "left", fontweight="bold")
     y = _heading(page, TOP)
     in_references = False
     for row in rows:
         if row.reference and not in_references:
             in_references = True
-            _rule(page, y + GAP, style.MARGIN, right, LIGHT)
+            rule(page, y + GAP, style.MARGIN, right, LIGHT)
             y += GAP
         _row(page, y + 0.15, row)
         y += ROW
-    _rule(page, y + GAP, style.MARGIN, right, HEAVY)
+    rule(page, y + GAP, style.MARGIN, right, HEAVY)
     style.draw_lines(figure, wrapped, below + 0.07, style.SMALL, "black")
     style.draw_footer(figure, footer)
     return figure

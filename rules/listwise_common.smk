@@ -1,0 +1,126 @@
+"""What the rules of the listwise study share: names from the config, files of a collection."""
+
+LISTWISE = config["listwise"]
+# The references are evaluated as the models are, without checkpoints.
+LISTWISE_SYSTEMS = [*LISTWISE["models"], *LISTWISE["references"]]
+COLLECTION = "<results>/listwise/collections/{collection}"
+CORPUS = "<results>/listwise/corpora/{corpus}"
+
+
+wildcard_constraints:
+    corpus="|".join(LISTWISE["corpora"]),
+    collection="|".join(LISTWISE["collections"]),
+    reranker="|".join(LISTWISE["models"]),
+    rerank_seed=r"\d+",
+    system="|".join(LISTWISE_SYSTEMS),
+
+
+def corpus_of(collection):
+    """The name of the corpus that a collection is searched in."""
+    return LISTWISE["collections"][collection]["corpus"]
+
+
+def of_corpus(file):
+    """A file of the corpus of the rule's collection."""
+    return lambda wildcards: CORPUS.format(corpus=corpus_of(wildcards.collection)) + f"/{file}"
+
+
+def files_of(collection):
+    """The files that make up one collection, by the names that the scripts give them."""
+    own, corpus = (
+        COLLECTION.format(collection=collection),
+        CORPUS.format(corpus=corpus_of(collection)),
+    )
+    return {
+        "passages": f"{corpus}/passages.jsonl",
+        "queries": f"{own}/queries.jsonl",
+        "qrels": f"{own}/qrels.txt",
+        "vectors": f"{corpus}/vectors.safetensors",
+        "query_vectors": f"{own}/vectors.safetensors",
+    }
+
+
+def of_train_collection():
+    """The files of the collection that the rerankers are trained on."""
+    return files_of(LISTWISE["train_collection"])
+
+
+def of_collections(collections, one=False):
+    """The files of several collections, a list under each name; `one`: of one, no lists."""
+    found = [files_of(collection) for collection in collections]
+    return found[0] if one else {name: [files[name] for files in found] for name in found[0]}
+
+
+def runs_of(collections, stages):
+    """The runs of first stages, all of one collection after the other."""
+    return expand(f"{COLLECTION}/runs/{{stage}}.txt", collection=collections, stage=stages)
+
+
+def train_run():
+    """The run that training lists and propensities come from."""
+    return runs_of([LISTWISE["train_collection"]], [LISTWISE["training_stage"]])[0]
+
+
+def shown_to_model(wildcards):
+    """The lists as the model's augmentation shows them."""
+    kind = LISTWISE["models"][wildcards.reranker]["augmentation"]
+    return f"<results>/listwise/training/shown/{kind}.jsonl"
+
+
+def propensity_of_model(wildcards):
+    """The propensities of the baseline with the same seed, for a model that is trained with them."""
+    uses = LISTWISE["models"][wildcards.reranker]["ips"]
+    return [f"<results>/listwise/propensity/{wildcards.rerank_seed}.json"] if uses else []
+
+
+def checkpoints_of(wildcards):
+    """A model's checkpoints, one per seed; a reference has none."""
+    if wildcards.system not in LISTWISE["models"]:
+        return []
+    return [f"<results>/listwise/models/{wildcards.system}/{seed}" for seed in LISTWISE["seeds"]]
+
+
+def inferences_of(wildcards):
+    """The ways of inference that a system is evaluated with."""
+    model = LISTWISE["models"].get(wildcards.system)
+    return ["plain", "calibrated"] if model and model["calibrate"] else ["plain"]
+
+
+def listwise_evaluation(*more, **options):
+    """Window, stride and the like, as the evaluation scripts take them."""
+    names = ("window", "stride", "cutoff", "batch_size", "threads", *more)
+    return {**{name: LISTWISE[name] for name in names}, **options}
+
+
+def evaluations(kind, values, summaries, systems):
+    """Values and summaries of one kind of evaluation, under the names that the summary wants."""
+    place = f"<results>/listwise/evaluation/{kind}/{{system}}"
+    return {
+        values: expand(f"{place}.parquet", system=systems),
+        summaries: expand(f"{place}.json", system=systems),
+    }
+
+
+def listwise_names():
+    """What the summary must know of the study: names, labels, roles, sizes."""
+    evaluation = LISTWISE["evaluation"]
+    names = ("models", "references", "roles", "seeds", "main_stage", "window", "cutoff", "ips")
+    return {
+        **{name: LISTWISE[name] for name in names},
+        "collections": {
+            name: {field: LISTWISE["collections"][name][field] for field in ("label", "domain")}
+            for name in LISTWISE["test_collections"]
+        },
+        "first_stages": {name: s["label"] for name, s in LISTWISE["first_stages"].items()},
+        "inferences": {"plain": "", "calibrated": " + calibration"},
+        "slots_collection": evaluation["slots"]["collection"],
+        "depths": [entry["depth"] for entry in evaluation["permutations"]["depths"]],
+    }
+
+
+def base_model():
+    """The folder that a language model's training starts from; a decoder starts from nothing."""
+    model = LISTWISE["scorer"]["model"]
+    if model is None:
+        return []
+    return ["<results>/language_models/smollm2" if model == "smollm2" else model]

@@ -1,0 +1,123 @@
+"""Count where a reranker puts the passages of each slot when lists are shuffled."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adapter import start
+from posbias.errors import DataError
+from posbias.files import write_json
+from posbias.keyed import keyed_order
+from posbias.listwise.lists import read_collection, run_lists
+from posbias.listwise.ordering import count_flat, order_by_score
+from posbias.listwise.propensity import Propensity, count_placements, shuffled
+from posbias.listwise.reranking import window_score
+from posbias.listwise.scorers import load_scorer
+from posbias.logs import Heartbeat
+from posbias.models.checkpoints import checked_settings
+from posbias.models.encoder import set_threads
+from posbias.retrieval.trec import read_run
+
+log = logging.getLogger("propensity")
+BLOCK = 1000  # lists ordered at a time
+
+
+def main(
+    passages: Path,
+    queries: Path,
+    qrels: Path,
+    vectors: Path,
+    query_vectors: Path,
+    run: Path,
+    checkpoint: Path,
+    propensity: Path,
+    model: str,
+    model_seed: int,
+    scorer: dict[str, Any],
+    window: int,
+    n_queries: int,
+    shuffles: int,
+    seed: int,
+    batch_size: int,
+    threads: int,
+) -> None:
+    """Estimate the propensity matrix (equation 5).
+
+    Args:
+        passages: JSON lines with doc_id and text
+        queries: JSON lines with query_id and text
+        qrels: judgements in TREC format
+        vectors: the passages' vectors, by encoder
+        query_vectors: the queries' vectors, by encoder
+        run: the first stage's run on the training queries
+        checkpoint: the reranker whose bias is estimated
+        propensity: counts, ratios and what they rest on, as JSON
+        model: key of the reranker, to check the checkpoint by
+        model_seed: its seed, to check the checkpoint by
+        scorer: the listwise.scorer block of the config
+        window: passages of a list, and rows and columns of the matrix
+        n_queries: queries wanted, by keyed hash
+        shuffles: shuffled orders per query
+        seed: seed of the keyed hash and the shuffles
+        batch_size: windows scored at a time
+        threads: CPU threads
+    """
+    set_threads(threads)
+    checked_settings(checkpoint, {"reranker": model, "seed": model_seed})
+    collection, _ = read_collection(
+        passages, queries, qrels, vectors, query_vectors, scorer["encoder"]
+    )
+    lists = run_lists(read_run(run), collection, window)
+    full = [(query, rows) for query, rows in lists if len(rows) == window]
+    if not full:
+        raise DataError(f"{run}: no query has {window} candidates; raise the first stage's depth.")
+    chosen = keyed_order(full, seed, key=lambda pair: collection.query_ids[pair[0]])[:n_queries]
+    if len(chosen) < n_queries:
+        log.warning("only %d of %d wanted queries have %d candidates",
+                    len(chosen), n_queries, window)  # fmt: skip
+    asked = np.repeat([query for query, _ in chosen], shuffles)
+    shown = np.stack(
+        [
+            rows[shuffled(seed, collection.query_ids[query], repeat, window)]
+            for query, rows in chosen
+            for repeat in range(shuffles)
+        ]
+    )
+    score = window_score(
+        load_scorer(scorer["kind"], checkpoint, scorer["options"]), collection, batch_size
+    )
+    counts = np.zeros((window, window), dtype=np.int64)
+    heartbeat, flat = Heartbeat("propensity", len(shown)), 0
+    for at in range(0, len(shown), BLOCK):
+        block = slice(at, at + BLOCK)
+        scores = score(asked[block], shown[block])
+        counts += count_placements(order_by_score(scores, shown[block]))
+        flat += count_flat(scores)
+        heartbeat.beat(min(at + BLOCK, len(shown)))
+    if flat:
+        log.warning("%d of %d lists are flat: all their scores are equal", flat, len(shown))
+    found = Propensity(counts)
+    found.check()
+    write_json(
+        propensity,
+        {
+            **found.to_record(),
+            "ratios": found.joint.tolist(),
+            "queries": len(chosen),
+            "shuffles": shuffles,
+            "seed": seed,
+            "model": model,
+            "model_seed": model_seed,
+            "dropped": {f"fewer than {window} candidates": len(lists) - len(full)},
+            "flat": flat,
+        },
+    )
+    log.info("counted %d lists, %d cells empty", found.n_lists, found.zero_cells)
+
+
+if "snakemake" in globals():
+    start(main, snakemake)  # noqa: F821
+elif __name__ == "__main__":
+    start(main)

@@ -1,0 +1,180 @@
+"""Rerank the candidates in the first stage's order and in shuffled ones, on every test set."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adapter import start
+from posbias.files import whole_file, write_json
+from posbias.listwise.aggregation import item_orders
+from posbias.listwise.collection import Collection
+from posbias.listwise.lists import read_collection, run_lists
+from posbias.listwise.orders import Lists, ndcg_of_lists, shuffled_lists, with_every_query
+from posbias.listwise.systems import System, trained_systems
+from posbias.listwise.windows import rerank_sliding
+from posbias.measures.rank_stability import tau_psi
+from posbias.models.encoder import set_threads
+from posbias.retrieval.trec import Qrels, read_run
+
+log = logging.getLogger("orders")
+ORIGINAL = 0  # the number of the first stage's own order; shuffled ones count from 1
+
+
+class Evaluation:
+    """Collects the values of one system after another, and what was scored for them."""
+
+    def __init__(self, evaluation: dict[str, Any], seed: int) -> None:
+        self.options, self.seed = evaluation, seed
+        self.values: list[pd.DataFrame] = []
+        self.stability: list[pd.DataFrame] = []
+        self.tallies: list[dict[str, Any]] = []
+
+    def _reranked(
+        self, system: System, collection: Collection, lists: Lists, name: str
+    ) -> list[np.ndarray]:
+        ranked, tally = rerank_sliding(
+            lists,
+            system.score(collection),
+            self.options["window"],
+            self.options["stride"],
+            self.options["batch_size"],
+            name,
+        )
+        self.tallies.append({"name": name, "seed": system.seed, **tally.record()})
+        return ranked
+
+    def add(
+        self,
+        system: System | None,
+        place: dict[str, str],
+        collection: Collection,
+        qrels: Qrels,
+        lists: Lists,
+        shuffles: int,
+    ) -> None:
+        """Evaluate one system on one collection and first stage; None is the first stage alone."""
+        queries = [query for query, _ in lists]
+        outputs = []
+        who = {"system": system.name if system else "first_stage",
+               "seed": system.seed if system else -1}  # fmt: skip
+        for order in range(shuffles + 1):
+            shown = lists
+            if order != ORIGINAL:
+                shown = shuffled_lists(lists, collection, order, self.seed)
+            name = f"{who['system']}/{place['collection']}/{place['first_stage']}/{order}"
+            ranked = [passages for _, passages in shown]
+            if system:
+                ranked = self._reranked(system, collection, shown, name)
+            ndcg = ndcg_of_lists(
+                list(zip(queries, ranked, strict=True)), collection, qrels, self.options["cutoff"]
+            )
+            ids = [collection.query_ids[query] for query in queries]
+            row = {**who, **place, "order": order, "query_id": ids, "ndcg": ndcg}
+            self.values.append(pd.DataFrame(row))
+            if order != ORIGINAL:
+                outputs.append(ranked)
+        if len(outputs) > 1:
+            taus = [
+                tau_psi(item_orders([output[number] for output in outputs]))
+                if len(outputs[0][number]) > 1
+                else np.nan
+                for number in range(len(queries))
+            ]
+            row = {**who, **place, "query_id": ids, "tau_psi": taus}
+            self.stability.append(pd.DataFrame(row))
+
+
+def places(
+    collections: list[str], stages: list[str], runs: list[Path]
+) -> Iterator[tuple[int, str, Path]]:
+    """Yield (number of the collection, first stage, run), all first stages of a collection."""
+    for number in range(len(collections)):
+        for at, stage in enumerate(stages):
+            yield number, stage, runs[number * len(stages) + at]
+
+
+def main(
+    passages: list[Path],
+    queries: list[Path],
+    qrels: list[Path],
+    vectors: list[Path],
+    query_vectors: list[Path],
+    runs: list[Path],
+    checkpoints: list[Path],
+    values: Path,
+    stability: Path,
+    summary: Path,
+    model: str,
+    seeds: list[int],
+    inferences: list[str],
+    scorer: dict[str, Any],
+    collections: list[str],
+    stages: list[str],
+    main_stage: str,
+    evaluation: dict[str, Any],
+    seed: int,
+) -> None:
+    """Evaluate one reranker by windows that slide over the candidates (Tables 1 to 3).
+
+    Args:
+        passages: per collection, JSON lines with doc_id and text
+        queries: per collection, JSON lines with query_id and text
+        qrels: per collection, judgements in TREC format
+        vectors: per collection, the passages' vectors, by encoder
+        query_vectors: per collection, the queries' vectors, by encoder
+        runs: all first stages of the first collection, then of the second, and so on
+        checkpoints: the reranker, one folder per seed; none for the cosine reference, which also
+            brings the first stages alone
+        values: Parquet to write: system, seed, collection, first_stage, order (0 is the first
+            stage's own, from 1 shuffled), query_id, ndcg
+        stability: Parquet to write: system, seed, collection, first_stage, query_id, tau_psi
+        summary: windows scored and flat ones, as JSON
+        model: its key in the config
+        seeds: of the checkpoints
+        inferences: ways of inference: plain, calibrated
+        scorer: the listwise.scorer block of the config
+        collections: names of the test sets
+        stages: names of the first stages
+        main_stage: the first stage whose orders are shuffled too
+        evaluation: window, stride, depth, shuffles, queries, cutoff, batch_size, threads
+        seed: seed of the shuffled orders
+    """
+    set_threads(evaluation["threads"])
+    loaded = [
+        read_collection(*files, scorer["encoder"])
+        for files in zip(passages, queries, qrels, vectors, query_vectors, strict=True)
+    ]
+    found = Evaluation(evaluation, seed)
+    systems: list[System | None] = list(
+        trained_systems(model, checkpoints, seeds, scorer, inferences, evaluation["batch_size"])
+    )
+    if not checkpoints:
+        systems.append(None)
+    for number, stage, run in places(collections, stages, runs):
+        collection, judged = loaded[number]
+        lists = with_every_query(
+            run_lists(read_run(run), collection, evaluation["depth"]),
+            collection,
+            judged,
+            evaluation["queries"],
+        )
+        place = {"collection": collections[number], "first_stage": stage}
+        shuffles = evaluation["shuffles"] if stage == main_stage else 0
+        for system in systems:
+            found.add(system, place, collection, judged, lists, shuffles)
+        log.info("%s: %s, %s done", model, collections[number], stage)
+    with whole_file(values) as part:
+        pd.concat(found.values).to_parquet(part, index=False)
+    with whole_file(stability) as part:
+        pd.concat(found.stability).to_parquet(part, index=False)
+    write_json(summary, {"tallies": found.tallies})
+
+
+if "snakemake" in globals():
+    start(main, snakemake)  # noqa: F821
+elif __name__ == "__main__":
+    start(main)

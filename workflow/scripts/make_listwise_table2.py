@@ -1,0 +1,42 @@
+"""Make the listwise study's Table 2: a PDF page, LaTeX, the numbers as CSV, and its sources."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from adapter import start
+from posbias.report.listwise_records import read_listwise
+from posbias.report.listwise_table2 import table2, table2_frame
+from posbias.report.outputs import about_listwise, write_table
+
+TITLE = "Baseline and proposed model on each first stage"
+VARIES = "queries are resampled; seeds are averaged, data is fixed"
+
+log = logging.getLogger("table2")
+
+
+def main(
+    measures: Path, pdf: Path, csv: Path, tex: Path, meta: Path, provenance: dict[str, Any]
+) -> None:
+    """Make the table of first stages and what reranking adds (listwise study, Table 2).
+
+    Args:
+        measures: measures.json of the listwise study
+        pdf: the table as a printed page
+        csv: its numbers, unrounded, one row per collection and first stage
+        tex: the table in LaTeX
+        meta: where the table comes from, as JSON
+        provenance: scale, note, config_hash, seed and commit
+    """
+    record = read_listwise(measures)
+    frame = table2_frame(record)
+    grid = table2(record, frame)
+    about = about_listwise(TITLE, VARIES, record, provenance, measures)
+    write_table(about, frame, grid, pdf, csv, tex, meta, "tab:listwise2")
+    log.info("wrote %s, %s, %s and %s", pdf, csv, tex, meta)
+
+
+if "snakemake" in globals():
+    start(main, snakemake)  # noqa: F821
+elif __name__ == "__main__":
+    start(main)

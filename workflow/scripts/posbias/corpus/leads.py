@@ -1,0 +1,60 @@
+"""Lead sections of Wikipedia articles: a corpus of another kind than running text."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from posbias.errors import ConfigError, DataError
+from posbias.files import read_json
+from posbias.keyed import keyed_order
+
+FIELDS = ("title", "extract", "description")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What a reranker is shown; a lead section has the title that asks for it."""
+
+    doc_id: str
+    title: str
+    text: str
+
+    def record(self) -> dict:
+        return asdict(self)
+
+
+def read_leads(
+    path: Path, min_chars: int, max_chars: int, limit: int, seed: int, dropped: Counter
+) -> list[Passage]:
+    """Return up to `limit` lead sections of `min_chars` to `max_chars` code points, both included.
+
+    path: a JSON object of {title, extract, description} by id. Which ones are taken depends on
+    seed and title only. `dropped` counts what was left out, by reason. Raises DataError for
+    another layout, ConfigError where no section has such a length.
+    """
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: expected an object of lead sections, found a {type(content)}.")
+    found: dict[str, Passage] = {}
+    for key, record in content.items():
+        if not isinstance(record, dict) or not all(
+            isinstance(record.get(field), str) for field in FIELDS
+        ):
+            raise DataError(
+                f"{path}: record {key!r} lacks one of the texts {', '.join(FIELDS)}; "
+                "reinstall the package with `make reinstall`."
+            )
+        text = " ".join(record["extract"].split())
+        if not min_chars <= len(text) <= max_chars:
+            dropped[f"length outside {min_chars}-{max_chars} characters"] += 1
+            continue
+        doc_id = "lead-" + "_".join(record["title"].split())
+        if doc_id in found:
+            dropped["title seen before"] += 1
+            continue
+        found[doc_id] = Passage(doc_id, record["title"], text)
+    if not found:
+        raise ConfigError(f"{path}: no lead section of {min_chars} to {max_chars} characters.")
+    ordered = keyed_order(found.values(), seed, key=lambda passage: passage.doc_id)
+    dropped["above the limit"] += max(0, len(ordered) - limit)
+    return sorted(ordered[:limit], key=lambda passage: passage.doc_id)

@@ -1,0 +1,77 @@
+"""The ablation: what augmentation, inverse propensities and the language-model loss each add."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from posbias.listwise.order_summary import comparisons
+from posbias.listwise.slot_summary import slot_differences, slot_tables
+
+
+def ablation_rows(
+    models: Mapping[str, dict[str, Any]],
+    by_slot: Mapping[str, dict[str, Any]],
+    by_order: Mapping[str, dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return a row per model: its parts, and what it reaches (Table 3)."""
+    return [
+        {
+            "model": name,
+            "augmentation": entry["augmentation"],
+            "ips": entry["ips"],
+            "lm": entry["lm"],
+            "original": by_order[name]["original"],
+            "shuffled": by_order[name]["shuffled"],
+            "slot_mean": by_slot[name]["mean"],
+            "slot_variance": by_slot[name]["variance"],
+        }
+        for name, entry in models.items()
+    ]
+
+
+def ips_pairs(models: Mapping[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return per augmentation the models that differ in IPS alone: (with, without)."""
+    pairs = {}
+    for name, entry in models.items():
+        for other, without in models.items():
+            same = all(entry[part] == without[part] for part in ("augmentation", "lm"))
+            if entry["ips"] and not without["ips"] and same:
+                pairs[entry["augmentation"]] = (name, other)
+    return pairs
+
+
+def ips_only(
+    models: Mapping[str, dict[str, Any]],
+    by_slot: pd.DataFrame,
+    by_order: pd.DataFrame,
+    resamples: int,
+    level: float,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return with IPS less without it, everything else alike, with intervals and Holm's p.
+
+    by_slot: values of the position experiment; by_order: of one collection and first stage.
+    """
+    pairs = ips_pairs(models)
+    if not pairs:
+        return []
+    tables = slot_tables(by_slot)
+    found = []
+    for augmentation, pair in pairs.items():
+        for record in slot_differences(tables, [pair], resamples, level, seed):
+            found.append({"augmentation": augmentation, **record, "what": f"slot {record['what']}"})
+    tests = comparisons(by_order, list(pairs.values()), resamples, level, seed)
+    for augmentation, record in zip([*pairs, *pairs], tests, strict=True):
+        difference = record.pop("mean_difference")
+        found.append(
+            {
+                "augmentation": augmentation,
+                "a": record.pop("first"),
+                "b": record.pop("second"),
+                "what": f"{record.pop('order')} nDCG",
+                "difference": difference,
+                **record,
+            }
+        )
+    return found

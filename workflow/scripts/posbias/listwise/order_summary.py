@@ -1,0 +1,108 @@
+"""What the reranked test sets say: original and shuffled orders, first stages, comparisons."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from posbias.keyed import keyed_generator
+from posbias.listwise.value_table import query_means, seed_means
+from posbias.measures.intervals import mean_record
+from posbias.measures.significance import compare_family
+
+ALONE = "first_stage"
+
+
+def _split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {"original": rows[rows["order"] == 0], "shuffled": rows[rows["order"] > 0]}
+
+
+def system_record(
+    rows: pd.DataFrame, taus: pd.DataFrame, resamples: int, level: float, seed: int
+) -> dict[str, Any]:
+    """Return one system's values on one collection, all of its main first stage.
+
+    rows: seed, order, query_id, ndcg; taus: tau_psi of each query and seed. The drop is original
+    less shuffled. Variance over shuffles: of the shuffled orders' means, over orders and seeds.
+    """
+    parts = _split(rows)
+    values = {name: query_means(part) for name, part in parts.items()}
+    rng = keyed_generator(seed, "orders", rows["system"].iloc[0], rows["collection"].iloc[0])
+    per_order = parts["shuffled"].groupby(["seed", "order"])["ndcg"].mean()
+    return {
+        **{name: mean_record(value, resamples, level, rng) for name, value in values.items()},
+        "drop": mean_record(values["original"] - values["shuffled"], resamples, level, rng),
+        "variance_over_shuffles": float(per_order.groupby("seed").var(ddof=0).mean()),
+        "tau_psi": float(taus["tau_psi"].mean()) if len(taus) else None,
+        "per_seed": {name: seed_means(part) for name, part in parts.items()},
+    }
+
+
+def comparisons(
+    rows: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    resamples: int,
+    level: float,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return the paired tests of one collection; original and shuffled are one Holm family."""
+    values, tests = {}, []
+    for system, of_system in rows.groupby("system", sort=False):
+        for order, part in _split(of_system).items():
+            values[f"{order} {system}"] = query_means(part)
+    for order in ("original", "shuffled"):
+        tests += [(f"{order} {first}", f"{order} {second}") for first, second in pairs]
+    found = compare_family(values, tests, resamples, level, seed)
+    for record, (first, second) in zip(found, [*pairs, *pairs], strict=True):
+        record["order"] = record["first"].split(" ", 1)[0]
+        record["first"], record["second"] = first, second
+    return found
+
+
+def summarise_orders(
+    frame: pd.DataFrame,
+    stability: pd.DataFrame,
+    main_stage: str,
+    pairs: Sequence[tuple[str, str]],
+    resamples: int,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return per collection: n, systems, comparisons (Table 1).
+
+    frame: system, seed, collection, first_stage, order, query_id, ndcg; stability: tau_psi.
+    """
+    main = frame[frame["first_stage"] == main_stage]
+    record = {}
+    for collection, rows in main.groupby("collection", sort=False):
+        taus = stability[stability["collection"] == collection]
+        record[collection] = {
+            "first_stage": main_stage,
+            "n": int(rows["query_id"].nunique()),
+            "shuffles": int(rows["order"].max()),
+            "systems": {
+                name: system_record(part, taus[taus["system"] == name], resamples, level, seed)
+                for name, part in rows.groupby("system", sort=False)
+            },
+            "comparisons": comparisons(rows, pairs, resamples, level, seed),
+        }
+    return record
+
+
+def first_stage_table(
+    frame: pd.DataFrame, models: Sequence[str], resamples: int, level: float, seed: int
+) -> dict[str, Any]:
+    """Return nDCG per collection and first stage, alone and reranked by each of the models.
+
+    Original orders only (Table 2).
+    """
+    original = frame[(frame["order"] == 0) & frame["system"].isin([ALONE, *models])]
+    table: dict[str, Any] = {}
+    for (collection, stage, system), rows in original.groupby(
+        ["collection", "first_stage", "system"], sort=False
+    ):
+        rng = keyed_generator(seed, "first stages", collection, stage, system)
+        of_stage = table.setdefault(collection, {}).setdefault(stage, {})
+        name = "alone" if system == ALONE else system
+        of_stage[name] = mean_record(query_means(rows), resamples, level, rng)
+    return table

@@ -1,0 +1,63 @@
+"""Systems under test: a trained reranker with one seed and one way of inference."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from posbias.errors import ConfigError
+from posbias.listwise.collection import Collection
+from posbias.listwise.cosine import CosineScorer
+from posbias.listwise.reranking import INFERENCE, window_score
+from posbias.listwise.scorers import ListwiseScorer, load_scorer
+from posbias.listwise.windows import Score
+from posbias.models.checkpoints import checked_settings
+
+SEEDLESS = -1  # the seed of a system that was not trained
+
+
+@dataclass(frozen=True)
+class System:
+    """A reranker ready to score; `name` is its key in every table, `seed` that of its training."""
+
+    name: str
+    seed: int
+    scorer: ListwiseScorer | CosineScorer
+    inference: str
+    batch: int
+
+    def score(self, collection: Collection) -> Score:
+        """Return its scores of windows of one collection, whose last passage is the placeholder."""
+        plain = window_score(self.scorer, collection, self.batch)
+        return INFERENCE[self.inference](plain, len(collection.doc_ids) - 1)
+
+
+def system_name(model: str, inference: str) -> str:
+    """Return the key of a model under a way of inference."""
+    return model if inference == "plain" else f"{model}+{inference}"
+
+
+def trained_systems(
+    model: str,
+    checkpoints: Sequence[Path],
+    seeds: Sequence[int],
+    scorer: dict[str, Any],
+    inferences: Sequence[str],
+    batch: int,
+) -> Iterator[System]:
+    """Yield a model's systems, seed by seed; a model without checkpoints is the cosine reference.
+
+    scorer: the listwise.scorer block of the config. Raises DataError for another model's
+    checkpoint, ConfigError for an unknown way of inference.
+    """
+    unknown = [name for name in inferences if name not in INFERENCE]
+    if unknown:
+        raise ConfigError(f"inference {unknown[0]!r} does not exist; known: {', '.join(INFERENCE)}")
+    if not checkpoints:
+        yield System(model, SEEDLESS, CosineScorer(), "plain", batch)
+        return
+    for checkpoint, seed in zip(checkpoints, seeds, strict=True):
+        checked_settings(checkpoint, {"reranker": model, "seed": seed})
+        module = load_scorer(scorer["kind"], checkpoint, scorer["options"])
+        for inference in inferences:
+            yield System(system_name(model, inference), seed, module, inference, batch)

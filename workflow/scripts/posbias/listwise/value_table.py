@@ -1,0 +1,50 @@
+"""Values of queries as the evaluation steps leave them, read and averaged over training seeds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from posbias.errors import DataError
+
+
+def read_values(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
+    """Read Parquet files of one layout one below the other; raises DataError naming a bad file."""
+    frames = []
+    for path in paths:
+        try:
+            frame = pd.read_parquet(path)
+        except (OSError, ValueError) as fault:
+            raise DataError(
+                f"{path}: cannot be read as Parquet ({fault}); delete it and evaluate again."
+            ) from fault
+        missing = [name for name in columns if name not in frame]
+        if missing:
+            raise DataError(f"{path}: lacks the columns {', '.join(missing)}; evaluate again.")
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def by_query(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the mean nDCG over seeds: a row per query, a column per combination of `columns`.
+
+    Raises DataError where a query lacks a value: a mean over fewer queries would not compare.
+    """
+    table = frame.pivot_table(
+        index="query_id", columns=list(columns) or None, values="ndcg", aggfunc="mean", sort=True
+    )
+    if table.isna().to_numpy().any():
+        query = table.index[table.isna().any(axis=1)][0]
+        raise DataError(f"query {query!r} lacks a value of nDCG; evaluate all systems again.")
+    return table
+
+
+def query_means(frame: pd.DataFrame) -> np.ndarray:
+    """Return the mean nDCG of each query over whatever else varies (seeds, shuffled orders)."""
+    return frame.groupby("query_id", sort=True)["ndcg"].mean().to_numpy()
+
+
+def seed_means(frame: pd.DataFrame) -> list[float]:
+    """Return the mean nDCG of each training seed, in rising order of the seeds."""
+    return frame.groupby("seed", sort=True)["ndcg"].mean().tolist()
