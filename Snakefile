@@ -1,7 +1,8 @@
 """Position bias, from raw text to every figure: rules/ holds one file per station of the data.
 
-snakemake --cores 8 figures/psi_table.pdf     the main result at the mini scale, offline
-snakemake --cores 8                           all results of the mini scale
+snakemake --cores 8 figures/psi_table.pdf                    the retriever study, offline
+snakemake --cores 8 figures/listwise_position_curves.pdf     the listwise study, offline
+snakemake --cores 8                                          all results of the mini scale
 """
 
 from snakemake.utils import min_version
@@ -36,6 +37,7 @@ include: "rules/listwise_common.smk"
 include: "rules/listwise_data.smk"
 include: "rules/listwise_training.smk"
 include: "rules/listwise_evaluation.smk"
+include: "rules/listwise_figures.smk"
 include: "rules/verdicts.smk"
 
 
@@ -49,5 +51,6 @@ rule all:
     input:
         "figures/psi_table.pdf",
         "figures/position_curves.pdf",
+        LISTWISE_FIGURES,
         "<results>/claims.json",
         "<results>/verify.json",

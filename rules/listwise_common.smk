@@ -3,6 +3,23 @@
 LISTWISE = config["listwise"]
 # The references are evaluated as the models are, without checkpoints.
 LISTWISE_SYSTEMS = [*LISTWISE["models"], *LISTWISE["references"]]
+LISTWISE_FIGURES = expand(
+    "figures/listwise_{item}.pdf",
+    item=[
+        "causal_graph",
+        "propensity",
+        "training_positions",
+        "coverage",
+        "position_curves",
+        "permutations",
+        "ablation_curves",
+        "table1",
+        "table2",
+        "table3",
+    ],
+)
+# The bands of these figures are over queries, of means over these trainings.
+LISTWISE_PROVENANCE = {**PROVENANCE, "seed": LISTWISE["seeds"]}
 COLLECTION = "<results>/listwise/collections/{collection}"
 CORPUS = "<results>/listwise/corpora/{corpus}"
 
@@ -104,8 +121,9 @@ def evaluations(kind, values, summaries, systems):
 def listwise_names():
     """What the summary must know of the study: names, labels, roles, sizes."""
     evaluation = LISTWISE["evaluation"]
-    names = ("models", "references", "roles", "seeds", "main_stage", "window", "cutoff", "ips")
+    names = ("models", "references", "roles", "seeds", "main_stage", "window", "depth", "cutoff")
     return {
+        "ips": LISTWISE["ips"],
         **{name: LISTWISE[name] for name in names},
         "collections": {
             name: {field: LISTWISE["collections"][name][field] for field in ("label", "domain")}

@@ -142,6 +142,7 @@ rule summarise_listwise:
         runtime=60,
     params:
         study=listwise_names(),
+        first_slots=lookup(dpath="claims/first_slots", within=config),
         resamples=lookup(dpath="listwise/evaluation/resamples", within=config),
         level=lookup(dpath="listwise/evaluation/level", within=config),
         seed=SEED,

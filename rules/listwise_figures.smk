@@ -25,7 +25,7 @@ rule make_listwise_causal_graph:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -57,7 +57,7 @@ rule make_listwise_propensity:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -89,7 +89,7 @@ rule make_listwise_training_positions:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -121,7 +121,7 @@ rule make_listwise_coverage:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -153,7 +153,7 @@ rule make_listwise_position_curves:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -185,7 +185,7 @@ rule make_listwise_permutations:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -217,7 +217,7 @@ rule make_listwise_ablation_curves:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -250,7 +250,7 @@ rule make_listwise_table1:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
         alpha=lookup(dpath="claims/alpha", within=config),
     message:
         "drawing {output.pdf}"
@@ -284,7 +284,7 @@ rule make_listwise_table2:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:
@@ -317,7 +317,7 @@ rule make_listwise_table3:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=LISTWISE_PROVENANCE,
     message:
         "drawing {output.pdf}"
     script:

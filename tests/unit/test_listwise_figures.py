@@ -10,6 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 from pypdf import PdfReader
 
+import make_listwise_propensity
+from imports import library_files
 from listwise_measures import (
     COLLECTIONS,
     ENDS,
@@ -41,6 +43,7 @@ from posbias.report.listwise_training_positions import draw_training_positions, 
 from posbias.report.provenance import footer_text
 
 ALL = (*FIGURES, *TABLES)
+SCRIPTS = Path(make_listwise_propensity.__file__).parent
 NEEDS = {
     "propensity": "propensity",
     "training_positions": "training",
@@ -125,12 +128,10 @@ def test_a_missing_part_is_named_and_leaves_no_file(name, tmp_path) -> None:
 
 
 def test_provenance_without_commit_is_refused_before_any_file(tmp_path) -> None:
-    import make_listwise_propensity as script
-
     lacking = {name: value for name, value in PROVENANCE.items() if name != "commit"}
     files = {kind: tmp_path / f"o.{kind}" for kind in ("pdf", "csv", "meta")}
     with pytest.raises(ConfigError, match="commit"):
-        script.main(write_record(tmp_path), **files, provenance=lacking)
+        make_listwise_propensity.main(write_record(tmp_path), **files, provenance=lacking)
     assert not list(tmp_path.glob("o.*"))
 
 
@@ -243,13 +244,18 @@ def test_texts_lie_on_the_page_apart_and_are_legible(name) -> None:
         texts = texts_of(figure)
         width, height = figure.bbox.width, figure.bbox.height
         boxes = [(text, text.get_window_extent()) for text in texts]
-    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)
-             for label in axis.get_ticklabels(which="both")}  # fmt: skip
+    ticks = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for label in axis.get_ticklabels(which="both")
+    }
     for text, box in boxes:
-        if text in ticks and not box.width * box.height:
-            continue
+        least = style.SMALL if text in figure.texts else style.BODY
+        assert text.get_fontsize() >= least, text
+        if text in ticks and not figure.bbox.overlaps(box):
+            continue  # a tick outside the axis, which is not drawn
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text
-        assert text.get_fontsize() >= (6.5 if text.get_text()[0].islower() else 6), text
     seen = [(text, box.shrunk(0.97, 0.7)) for text, box in boxes if text not in ticks]
     for index, (one, box) in enumerate(seen):
         for other, beside in seen[index + 1 :]:
@@ -264,6 +270,7 @@ def test_no_two_lines_of_a_panel_look_alike_in_grey(name) -> None:
         looks = [
             (str(line._dash_pattern), line.get_marker(), line.get_markerfacecolor() == "white")
             for line in panel.get_lines()
+            if len(line.get_xdata()) > 1  # not the bar of an interval
         ]
         assert len(set(looks)) == len(looks), looks
 
@@ -318,6 +325,15 @@ def test_a_single_collection_makes_a_single_panel() -> None:
         figure = draw_permutations(record, permutation_frame(record), "Title", "Footer")
     assert len(figure.axes) == 1
     assert figure.axes[0].get_title() == f"{COLLECTIONS['wiki'][0]}, top-20"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_script_reads_measures_only(name) -> None:
+    files = library_files(SCRIPTS / f"make_listwise_{name}.py")
+    parts = {path.parent.name for path in files}
+    assert parts <= {"scripts", "posbias", "report", "listwise"}
+    of_study = {path.stem for path in files if path.parent.name == "listwise"}
+    assert of_study <= {"__init__", "propensity"}
 
 
 def test_the_edge_list_is_the_whole_graph() -> None:

@@ -67,7 +67,7 @@ def main(
     set_threads(threads)
     checked_settings(checkpoint, {"reranker": model, "seed": model_seed})
     collection, _ = read_collection(
-        passages, queries, qrels, vectors, query_vectors, scorer["encoder"]
+        passages, queries, qrels, vectors, query_vectors, scorer["encoders"]
     )
     lists = run_lists(read_run(run), collection, window)
     full = [(query, rows) for query, rows in lists if len(rows) == window]

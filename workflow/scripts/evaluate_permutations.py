@@ -66,7 +66,7 @@ def main(
     """
     set_threads(evaluation["threads"])
     loaded = [
-        read_collection(*files, scorer["encoder"])
+        read_collection(*files, scorer["encoders"])
         for files in zip(passages, queries, qrels, vectors, query_vectors, strict=True)
     ]
     frames, tallies = [], []

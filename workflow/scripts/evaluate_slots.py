@@ -64,7 +64,7 @@ def main(
     """
     set_threads(threads)
     collection, judged = read_collection(
-        passages, queries, qrels, vectors, query_vectors, scorer["encoder"]
+        passages, queries, qrels, vectors, query_vectors, scorer["encoders"]
     )
     dropped: Counter = Counter()
     lists = run_lists(read_run(run), collection, window)

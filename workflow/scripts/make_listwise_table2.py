@@ -7,7 +7,8 @@ from typing import Any
 from adapter import start
 from posbias.report.listwise_records import read_listwise
 from posbias.report.listwise_table2 import table2, table2_frame
-from posbias.report.outputs import about_listwise, write_table
+from posbias.report.outputs import about_listwise
+from posbias.report.table_outputs import write_table
 
 TITLE = "Baseline and proposed model on each first stage"
 VARIES = "queries are resampled; seeds are averaged, data is fixed"

@@ -6,11 +6,11 @@ from typing import Any
 
 from adapter import start
 from posbias.files import read_json, write_json
-from posbias.listwise.ablation import ablation_rows, ips_only
+from posbias.listwise.ablation import ablation_rows, augmentation_pairs, ips_only
 from posbias.listwise.order_summary import first_stage_table, summarise_orders
 from posbias.listwise.permutation_summary import summarise_permutations
 from posbias.listwise.propensity import Propensity, inverse_weights
-from posbias.listwise.slot_summary import summarise_slots
+from posbias.listwise.slot_summary import end_differences, slot_tables, summarise_slots
 from posbias.listwise.systems import system_name
 from posbias.listwise.value_table import read_values
 from posbias.measures.ndcg import measure_name
@@ -71,6 +71,7 @@ def main(
     shown: Path,
     measures: Path,
     study: dict[str, Any],
+    first_slots: int,
     resamples: int,
     level: float,
     seed: int,
@@ -90,6 +91,7 @@ def main(
         shown: summary of the augmentation's step
         measures: the record to write, as JSON
         study: names, labels and roles, and what was evaluated, from the config
+        first_slots: slots at either end of the window that count as first and as last
         resamples: of the bootstrap over queries
         level: of the intervals
         seed: seed of the resampling
@@ -105,7 +107,12 @@ def main(
     by_m = read_values(permutations, (*WHO, "collection", "depth", "aggregate", "m", "ndcg"))
     main_stage = study["main_stage"]
     of_slots = read_json(slot_summaries[0])
-    slot_record = summarise_slots(by_slot, [(other, proposed) for other in others], **how)
+    unaided = [p for p in augmentation_pairs(study["models"]) if p[1] != proposed]
+    slot_pairs = [*((other, proposed) for other in others), *unaided]
+    slot_record = summarise_slots(by_slot, slot_pairs, **how)
+    slot_record["differences"] += end_differences(
+        slot_tables(by_slot), baseline, proposed, first_slots, **how
+    )
     order_record = summarise_orders(by_order, taus, main_stage, pairs, **how)
     deep, window = max(study["depths"]), study["window"]
     taught = read_json(teacher)
@@ -138,8 +145,10 @@ def main(
                 "dropped": of_slots["dropped"],
                 **slot_record,
             },
-            "orders": order_record,
-            "first_stage_table": first_stage_table(by_order, [baseline, proposed], **how),
+            "orders": {
+                name: {"depth": study["depth"], **record} for name, record in order_record.items()
+            },
+            "first_stage_table": first_stage_table(by_order, baseline, proposed, **how),
             "permutations": summarise_permutations(by_m, window, window, **how),
             "permutations_sliding": summarise_permutations(by_m, deep, window, **how),
             "propensity": propensity_record(propensity, study["seeds"], study["ips"]),

@@ -92,7 +92,7 @@ def main(
     """
     set_threads(training["threads"])
     collection, _ = read_collection(
-        passages, queries, qrels, vectors, query_vectors, scorer["encoder"]
+        passages, queries, qrels, vectors, query_vectors, scorer["encoders"]
     )
     records = read_jsonl(lists, ("query_id", "doc_ids", "order"))
     examples = shown_lists(records, read_shown(shown, records), collection)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.listwise.order_summary import comparisons
+from posbias.listwise.order_summary import ORDERS, comparisons
 from posbias.listwise.slot_summary import slot_differences, slot_tables
 
 
@@ -41,6 +41,17 @@ def ips_pairs(models: Mapping[str, dict[str, Any]]) -> dict[str, tuple[str, str]
     return pairs
 
 
+def augmentation_pairs(models: Mapping[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the models that differ in augmentation alone, the one without any first."""
+    return [
+        (plain, other)
+        for plain, without in models.items()
+        for other, entry in models.items()
+        if without["augmentation"] == "none" != entry["augmentation"]
+        and all(entry[part] == without[part] for part in ("ips", "lm"))
+    ]
+
+
 def ips_only(
     models: Mapping[str, dict[str, Any]],
     by_slot: pd.DataFrame,
@@ -62,7 +73,7 @@ def ips_only(
         for record in slot_differences(tables, [pair], resamples, level, seed):
             found.append({"augmentation": augmentation, **record, "what": f"slot {record['what']}"})
     tests = comparisons(by_order, list(pairs.values()), resamples, level, seed)
-    for augmentation, record in zip([*pairs, *pairs], tests, strict=True):
+    for augmentation, record in zip([*pairs] * len(ORDERS), tests, strict=True):
         difference = record.pop("mean_difference")
         found.append(
             {

@@ -38,25 +38,29 @@ def read_collection(
     qrels: Path,
     passage_vectors: Path,
     query_vectors: Path,
-    encoder: str,
+    encoders: Sequence[str],
 ) -> tuple[Collection, Qrels]:
     """Read a collection and its judgements; the last passage is the placeholder without content.
 
-    encoder: which vectors to take, as the embedding steps name them.
+    encoders: whose vectors to take, as the embedding steps name them. Several are put one behind
+    the other, so that a cosine of theirs is the mean of the encoders' cosines.
     """
     benchmark = read_benchmark(passages, queries, qrels)
     doc_ids = [document.doc_id for document in benchmark.documents]
     texts = [document.text for document in benchmark.documents]
-    empty = f"{PLACEHOLDER}_{encoder}"
-    vectors = read_vectors(passage_vectors, {encoder: len(doc_ids), empty: 1})
-    asked = read_vectors(query_vectors, {encoder: len(benchmark.queries)})
+    empty = {encoder: f"{PLACEHOLDER}_{encoder}" for encoder in encoders}
+    wanted = {**dict.fromkeys(encoders, len(doc_ids)), **dict.fromkeys(empty.values(), 1)}
+    vectors = read_vectors(passage_vectors, wanted)
+    asked = read_vectors(query_vectors, dict.fromkeys(encoders, len(benchmark.queries)))
+    unit = 1 / np.sqrt(np.float32(len(encoders)))
     collection = Collection(
         query_ids=[query.query_id for query in benchmark.queries],
         queries=[query.text for query in benchmark.queries],
         doc_ids=[*doc_ids, PLACEHOLDER],
         passages=[*texts, ""],
-        query_vectors=asked[encoder],
-        passage_vectors=np.concatenate([vectors[encoder], vectors[empty]]),
+        query_vectors=unit * np.hstack([asked[encoder] for encoder in encoders]),
+        passage_vectors=unit
+        * np.hstack([np.vstack([vectors[e], vectors[empty[e]]]) for e in encoders]),
     )
     return collection, benchmark.qrels
 

@@ -8,9 +8,10 @@ import pandas as pd
 from posbias.keyed import keyed_generator
 from posbias.listwise.value_table import query_means, seed_means
 from posbias.measures.intervals import mean_record
-from posbias.measures.significance import compare_family
+from posbias.measures.significance import compare_family, paired_comparison
 
 ALONE = "first_stage"
+ORDERS = ("original", "shuffled", "drop")
 
 
 def _split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -45,15 +46,19 @@ def comparisons(
     level: float,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Return the paired tests of one collection; original and shuffled are one Holm family."""
+    """Return the paired tests of one collection; those of all orders are one Holm family.
+
+    Orders: original, shuffled, and drop, the original less the shuffled.
+    """
     values, tests = {}, []
     for system, of_system in rows.groupby("system", sort=False):
-        for order, part in _split(of_system).items():
-            values[f"{order} {system}"] = query_means(part)
-    for order in ("original", "shuffled"):
+        means = {order: query_means(part) for order, part in _split(of_system).items()}
+        means["drop"] = means["original"] - means["shuffled"]
+        values |= {f"{order} {system}": mean for order, mean in means.items()}
+    for order in ORDERS:
         tests += [(f"{order} {first}", f"{order} {second}") for first, second in pairs]
     found = compare_family(values, tests, resamples, level, seed)
-    for record, (first, second) in zip(found, [*pairs, *pairs], strict=True):
+    for record, (first, second) in zip(found, [*pairs] * len(ORDERS), strict=True):
         record["order"] = record["first"].split(" ", 1)[0]
         record["first"], record["second"] = first, second
     return found
@@ -90,13 +95,18 @@ def summarise_orders(
 
 
 def first_stage_table(
-    frame: pd.DataFrame, models: Sequence[str], resamples: int, level: float, seed: int
+    frame: pd.DataFrame,
+    baseline: str,
+    proposed: str,
+    resamples: int,
+    level: float,
+    seed: int,
 ) -> dict[str, Any]:
-    """Return nDCG per collection and first stage, alone and reranked by each of the models.
+    """Return nDCG per collection and first stage, alone and reranked by the two models (Table 2).
 
-    Original orders only (Table 2).
+    Original orders only; difference: proposed less baseline, paired over queries.
     """
-    original = frame[(frame["order"] == 0) & frame["system"].isin([ALONE, *models])]
+    original = frame[(frame["order"] == 0) & frame["system"].isin([ALONE, baseline, proposed])]
     table: dict[str, Any] = {}
     for (collection, stage, system), rows in original.groupby(
         ["collection", "first_stage", "system"], sort=False
@@ -105,4 +115,10 @@ def first_stage_table(
         of_stage = table.setdefault(collection, {}).setdefault(stage, {})
         name = "alone" if system == ALONE else system
         of_stage[name] = mean_record(query_means(rows), resamples, level, rng)
+    for (collection, stage), rows in original.groupby(["collection", "first_stage"], sort=False):
+        rng = keyed_generator(seed, "first stages", collection, stage, "difference")
+        first, second = (query_means(rows[rows["system"] == m]) for m in (proposed, baseline))
+        found = paired_comparison(first, second, resamples, level, rng)
+        difference = found.pop("mean_difference")
+        table[collection][stage]["difference"] = {"difference": difference, **found}
     return table

@@ -8,6 +8,7 @@ to right, so that it can learn to prefer slots. And like that one it starts with
 relevance: the cosine of query and passage is part of the score, with a weight that is trained.
 """
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,8 @@ class PassageEmbeddingScorer(nn.Module):
     """Query and passage vectors in, one score per slot out.
 
     width: of the vectors; slot_scale: size of the slot embeddings against the content (as large
-    as the content the model learns nothing); prior: what the cosine weighs at the start; body:
-    options of transformers' LlamaConfig.
+    as the content the model learns nothing); scale, prior: what the learnt part and the cosine of
+    the vectors weigh at the start; body: options of transformers' LlamaConfig.
     """
 
     def __init__(
@@ -58,10 +59,13 @@ class PassageEmbeddingScorer(nn.Module):
         width: int,
         largest_window: int,
         slot_scale: float,
+        scale: float,
         prior: float,
         body: dict[str, Any],
     ) -> None:
         super().__init__()
+        if not scale > 0:
+            raise ConfigError(f"listwise.scorer.options.scale must be above 0, is {scale!r}.")
         from transformers import LlamaModel
 
         self.largest_window = largest_window
@@ -69,6 +73,7 @@ class PassageEmbeddingScorer(nn.Module):
             "width": width,
             "largest_window": largest_window,
             "slot_scale": slot_scale,
+            "scale": scale,
             "prior": prior,
             "body": body,
         }
@@ -84,7 +89,7 @@ class PassageEmbeddingScorer(nn.Module):
         # Nothing is looked up by token, so the table of tokens would be dead weight.
         self.decoder.embed_tokens = None
         self.head = nn.Linear(hidden, hidden)
-        self.log_scale = nn.Parameter(torch.tensor(2.3))
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
 
     @torch.no_grad()
     def project_on_principal(self, vectors: np.ndarray) -> None:

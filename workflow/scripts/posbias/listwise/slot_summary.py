@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from posbias.errors import DataError
+from posbias.errors import ConfigError, DataError
 from posbias.keyed import keyed_generator
 from posbias.listwise.value_table import by_query
 from posbias.measures.intervals import percentile_interval, resampled_column_means
@@ -66,6 +66,42 @@ def slot_differences(
         found.append(
             {"a": a, "b": b, "what": "mean", "difference": mean.pop("mean_difference"), **mean}
         )
+    return found
+
+
+def end_differences(
+    tables: dict[str, pd.DataFrame],
+    baseline: str,
+    proposed: str,
+    slots: int,
+    resamples: int,
+    level: float,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return what the first `slots` slots of a window give the baseline, paired over queries.
+
+    First its first slots less its last ones, then its first slots less the proposed model's.
+    Raises ConfigError where first and last slots overlap.
+    """
+    first = {name: tables[name].to_numpy()[:, :slots].mean(axis=1) for name in (baseline, proposed)}
+    last = tables[baseline].to_numpy()[:, -slots:].mean(axis=1)
+    if 2 * slots > tables[baseline].shape[1]:
+        raise ConfigError(
+            f"claims.first_slots: {slots} first and {slots} last slots overlap in a window of "
+            f"{tables[baseline].shape[1]}."
+        )
+    found = []
+    for b, what, other in (
+        (baseline, "first less last slots", last),
+        (proposed, "first slots", first[proposed]),
+    ):
+        rng = keyed_generator(seed, what, baseline, b)
+        record = paired_comparison(first[baseline], other, resamples, level, rng)
+        difference = record.pop("mean_difference")
+        found.append(
+            {"a": baseline, "b": b, "what": what, "slots": slots, "difference": difference,
+             **record}
+        )  # fmt: skip
     return found
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from posbias.report.grid import Grid
 from posbias.report.printed import Cell, PrintedRow
 from posbias.report.records import SETTING_LABELS
+from posbias.report.tables import Grid
 
 SPECIALS = {
     "\\": r"\textbackslash{}",
@@ -42,7 +42,10 @@ def escape(text: str) -> str:
 
 def _cell(cell: Cell) -> str:
     text = rf"\textbf{{{escape(cell.text)}}}" if cell.bold else escape(cell.text)
-    return text + (rf"\rlap{{\textsuperscript{{{escape(cell.mark)}}}}}" if cell.mark else "")
+    mark = rf"\textsuperscript{{{escape(cell.mark)}}}" if cell.mark else ""
+    if mark and not cell.interval:
+        mark = rf"\rlap{{{mark}}}"  # so that numbers without a mark stand right below
+    return text + mark
 
 
 def _environment() -> Environment:

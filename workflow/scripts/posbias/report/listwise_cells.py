@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.report.grid import Section
 from posbias.report.printed import DASH, MINUS, Cell, fraction, span
+from posbias.report.tables import Section
 
 ABOVE, BELOW = "†", "‡"
 POINTS = 1e4  # squared percentage points in one nDCG²

@@ -5,8 +5,7 @@ from typing import Any
 
 from posbias.report.claim_records import compared, separation, status_of
 from posbias.report.listwise_cells import excludes_zero, known, signed
-from posbias.report.listwise_records import permutation_sets, stage_label
-from posbias.report.listwise_table2 import stage_gain
+from posbias.report.listwise_records import permutation_sets, stage_gain, stage_label
 from posbias.report.listwise_verdicts import Study, summary
 from posbias.report.printed import fraction
 from posbias.report.records import lies_above
@@ -83,7 +82,7 @@ def _bm25_gain(study: Study, collection: str, stages: Mapping[str, Any]) -> dict
     return study.verdict(
         "bm25_gain",
         collection,
-        status=status_of(largest == [LEXICAL]),
+        status=status_of(largest == [LEXICAL] and most > 0),
         value=largest[0],
         threshold=LEXICAL,
         interval=interval,
@@ -154,8 +153,8 @@ def _saturation(study: Study, collection: str, found: Mapping[str, Any]) -> dict
         value=needed[1],
         threshold=needed[0],
         explanation=(
-            f"Borda comes within {tolerance:g} of its best with {needed[1]} orders of "
-            f"{names['proposed']} and {needed[0]} of {names['baseline']}; {PAPER_ORDERS}"
+            f"orders until Borda is within {tolerance:g} of its best: {needed[1]} with "
+            f"{names['proposed']}, {needed[0]} with {names['baseline']}; {PAPER_ORDERS}"
         ),
     )
 

@@ -68,17 +68,28 @@ def _look(role: int, series: str) -> dict[str, Any]:
     return look | {"linestyle": (0, (4, 1.6)), "marker": "^" if role else "v"}
 
 
+def _draw_last_interval(panel: Axes, last: pd.Series, role: int) -> None:
+    """Draw the interval of an aggregate of all orders as a bar to the right of the line."""
+    panel.errorbar(
+        last["orders"] + 0.6 + 0.5 * role,
+        last["mean"],
+        yerr=[[last["mean"] - last["low"]], [last["high"] - last["mean"]]],
+        color=COLOURS[role],
+        marker=MARKERS[role],
+        markersize=2.4,
+        elinewidth=0.9,
+        capsize=1.5,
+    )
+
+
 def _draw_panel(panel: Axes, rows: pd.DataFrame, roles: tuple[str, str]) -> dict[str, Artist]:
     samples = {}
     for (key, series), points in rows.groupby(["system", "series"], sort=False):
         role = roles.index(key)
-        if series == BORDA:
-            low, high = points["low"], points["high"]
-            panel.fill_between(
-                points["orders"], low, high, color=COLOURS[role], alpha=0.14, linewidth=0
-            )
         (line,) = panel.plot(points["orders"], points["mean"], **_look(role, series))
         samples[f"{points['label'].iloc[0]}, {SERIES[series]}"] = line
+        if series == BORDA:
+            _draw_last_interval(panel, points.iloc[-1], role)
     return samples
 
 
@@ -86,7 +97,7 @@ def _notes(frame: pd.DataFrame) -> list[str]:
     sizes = frame["n"].dropna()
     notes = [
         "Open marks: each shuffled order alone, by its number.",
-        "Lines: PermSC, the aggregate of so many of them. Bands: intervals of the Borda means.",
+        "Lines: PermSC, the aggregate of so many of them. Bars: intervals of the last Borda means.",
     ]
     if (frame["series"] == KEMENY).any():
         notes.append("Kemeny, the optimal aggregate, for lists of one window only.")
@@ -123,13 +134,16 @@ def draw_permutations(record: Record, frame: pd.DataFrame, title: str, footer: s
         PANEL_HEIGHT,
         titles=True,
         share_y=False,
+        left=0.66,
         between=0.44,
     )
     samples: dict[str, Artist] = {}
     for axes, rows in zip(page.panels.flat, panels, strict=False):
         samples |= _draw_panel(axes, rows, roles)
         axes.set_title(_panel_title(rows.iloc[0]))
-        slot_axis(axes, int(rows["orders"].max()), "Order, or number of orders")
+        most = int(rows["orders"].max())
+        slot_axis(axes, most, "Order, or number of orders")
+        axes.set_xlim(0.4, most + 1.6)
         level_grid(axes)
     for axes in page.panels.flat[len(panels) :]:
         axes.set_visible(False)

@@ -144,6 +144,19 @@ def comparison(
     return None
 
 
+def stage_gain(found: Mapping[str, Any], baseline: str, proposed: str) -> dict[str, Any]:
+    """Return difference, low and high of the proposed model less the baseline on one first stage.
+
+    From the paired `difference` if the measures have one, else from the means, without interval.
+    """
+    paired = found.get("difference") or {}
+    if paired.get("difference") is not None:
+        return {name: paired.get(name) for name in ("difference", "low", "high")}
+    means = [(found.get(key) or {}).get("mean") for key in (proposed, baseline)]
+    difference = None if None in means else means[0] - means[1]
+    return {"difference": difference, "low": None, "high": None}
+
+
 def ips_measure(what: str) -> str | None:
     """Return the measure that a difference by IPS alone is about, None for one we do not print."""
     for start, measure in IPS_MEASURES.items():

@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.report.grid import Column, Grid, Section
 from posbias.report.listwise_cells import (
     ABOVE,
     BELOW,
@@ -29,6 +28,7 @@ from posbias.report.listwise_records import (
 )
 from posbias.report.printed import Cell, bold_marks, fraction
 from posbias.report.provenance import interval_text
+from posbias.report.tables import Column, Grid, Section
 
 ORDERS = ("original", "shuffled")
 MEAN = "mean"  # stands for the collection in the rows of the mean over collections
@@ -171,7 +171,7 @@ def table1(record: Record, frame: pd.DataFrame, alpha: float) -> Grid:
         "passage pairs on which the answers to two orders disagree.",
         f"{ABOVE}, {BELOW}: above, below {proposed} in this order, paired t-test over queries, "
         f"p < {alpha:g} after Holm's correction over both orders of a collection.",
-        f"Beside a mean its interval: {interval_text(record['interval'])}.",
+        f"In small type: intervals, {interval_text(record['interval'])}.",
         "Bold: the best of the models trained here, also when equal in print.",
         *dash_note(sections),
         *_flat_note(record),

@@ -1,12 +1,8 @@
 """The listwise study's Table 2: baseline and proposed model on four first stages."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
-from posbias.report.grid import Column, Grid, Section
-from posbias.report.listwise_cells import dash_note, estimate_cell, known, signed
+from posbias.report.listwise_cells import dash_note, estimate_cell, signed
 from posbias.report.listwise_records import (
     Record,
     collection_label,
@@ -14,25 +10,14 @@ from posbias.report.listwise_records import (
     label_of,
     part,
     role_keys,
+    stage_gain,
     stage_label,
 )
 from posbias.report.printed import Cell, bold_marks, fraction
 from posbias.report.provenance import interval_text
+from posbias.report.tables import Column, Grid, Section
 
 SYSTEMS = ("alone", "baseline", "proposed")
-
-
-def stage_gain(found: Mapping[str, Any], baseline: str, proposed: str) -> dict[str, Any]:
-    """Return difference, low and high of the proposed model less the baseline on one first stage.
-
-    From the paired `difference` if the measures have one, else from the means, without interval.
-    """
-    paired = found.get("difference") or {}
-    if known(paired.get("difference")):
-        return {name: paired.get(name) for name in ("difference", "low", "high")}
-    means = [(found.get(key) or {}).get("mean") for key in (proposed, baseline)]
-    difference = None if None in means else means[0] - means[1]
-    return {"difference": difference, "low": None, "high": None}
 
 
 def table2_frame(record: Record) -> pd.DataFrame:
@@ -84,7 +69,7 @@ def table2(record: Record, frame: pd.DataFrame) -> Grid:
         f"{record['measure']} in the order of the first stage; alone: without reranking.",
         f"Gain: {proposed} less {baseline}"
         + (", paired over queries." if paired else "; no test was made of it."),
-        f"Beside a mean its interval: {interval_text(record['interval'])}.",
+        f"In small type: intervals, {interval_text(record['interval'])}.",
         "Bold: the row's highest, also when equal in print.",
         *dash_note(sections),
     ]

@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.report.grid import Column, Grid, Section
 from posbias.report.listwise_cells import (
     dash_note,
     estimate_cell,
@@ -25,6 +24,7 @@ from posbias.report.listwise_records import (
 )
 from posbias.report.printed import DASH, Cell, bold_marks, fraction
 from posbias.report.provenance import interval_text
+from posbias.report.tables import Column, Grid, Section
 
 MODELS, IPS_ONLY = "models", "ips_only"
 AUGMENTATIONS = {"none": "none", "random": "random", "rotation": "Pos-Aug"}
@@ -37,7 +37,7 @@ MEASURES = {
 }
 COLUMNS = (
     Column("Model", number=False),
-    Column("Augmen-\ntation", number=False),
+    Column("Augmented", number=False),
     Column("IPS", number=False),
     Column("LM", number=False),
     Column("Original"),
@@ -129,7 +129,7 @@ def table3(record: Record, frame: pd.DataFrame) -> Grid:
         "the relevant passage in each slot in turn.",
         "Variance over slots: of the mean, in squared percentage points; lower is better. "
         "LM: the language-model loss beside the ranking loss.",
-        f"Beside a number its interval: {interval_text(record['interval'])}.",
+        f"In small type: intervals, {interval_text(record['interval'])}.",
         "Bold: the best of a column, also when equal in print. "
         f"{MARK}: the interval of the difference lies outside 0.",
         *dash_note(sections),

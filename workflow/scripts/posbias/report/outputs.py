@@ -1,19 +1,16 @@
-"""The files of a figure or table: page, numbers, and where they come from."""
+"""The files of a figure: page, numbers, and where they come from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from posbias.files import whole_file, write_text
+from posbias.files import whole_file
 from posbias.report import style
-from posbias.report.grid import Grid, draw_grid
-from posbias.report.latex import latex_grid
-from posbias.report.provenance import footer_text, scale_text, write_figure_meta
+from posbias.report.provenance import footer_text, write_figure_meta
 
 
 @dataclass(frozen=True)
@@ -61,18 +58,3 @@ def write_outputs(
     write_figure_meta(
         meta, about.title, about.provenance, about.interval, about.varies, about.inputs
     )
-
-
-def write_table(
-    about: About,
-    frame: pd.DataFrame,
-    grid: Grid,
-    pdf: Path,
-    csv: Path,
-    tex: Path,
-    meta: Path,
-    label: str,
-) -> None:
-    """Write a table as `write_outputs`, and as LaTeX with this label."""
-    write_outputs(about, frame, partial(draw_grid, grid, about.title), pdf, csv, meta)
-    write_text(tex, latex_grid(grid, about.title, [f"{scale_text(about.provenance)}."], label))
