@@ -48,7 +48,7 @@ reinstall: ## wipe .venv and make it anew
 	rm -rf $(VENV)
 	@$(MAKE) --no-print-directory install
 
-demo: install ## run the mini study offline: figures/psi_table.pdf, then curves and verdicts
+demo: install ## run both studies at mini scale, offline: figures, tables, verdicts
 	@begin=$$(date +%s); \
 	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf || exit 1; \
 	$(RUN) snakemake --cores $(CORES) || exit 1; \

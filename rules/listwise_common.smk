@@ -20,8 +20,8 @@ LISTWISE_FIGURES = expand(
 )
 # The bands of these figures are over queries, of means over these trainings.
 LISTWISE_PROVENANCE = {**PROVENANCE, "seed": LISTWISE["seeds"]}
-COLLECTION = "<results>/listwise/collections/{collection}"
-CORPUS = "<results>/listwise/corpora/{corpus}"
+CORPORA = "<results>/listwise/corpora"
+COLLECTIONS = "<results>/listwise/collections"
 
 
 wildcard_constraints:
@@ -39,15 +39,12 @@ def corpus_of(collection):
 
 def of_corpus(file):
     """A file of the corpus of the rule's collection."""
-    return lambda wildcards: CORPUS.format(corpus=corpus_of(wildcards.collection)) + f"/{file}"
+    return lambda wildcards: f"{CORPORA}/{corpus_of(wildcards.collection)}/{file}"
 
 
 def files_of(collection):
     """The files that make up one collection, by the names that the scripts give them."""
-    own, corpus = (
-        COLLECTION.format(collection=collection),
-        CORPUS.format(corpus=corpus_of(collection)),
-    )
+    own, corpus = f"{COLLECTIONS}/{collection}", f"{CORPORA}/{corpus_of(collection)}"
     return {
         "passages": f"{corpus}/passages.jsonl",
         "queries": f"{own}/queries.jsonl",
@@ -70,7 +67,7 @@ def of_collections(collections, one=False):
 
 def runs_of(collections, stages):
     """The runs of first stages, all of one collection after the other."""
-    return expand(f"{COLLECTION}/runs/{{stage}}.txt", collection=collections, stage=stages)
+    return [f"{COLLECTIONS}/{name}/runs/{stage}.txt" for name in collections for stage in stages]
 
 
 def train_run():
@@ -130,7 +127,6 @@ def listwise_names():
             for name in LISTWISE["test_collections"]
         },
         "first_stages": {name: s["label"] for name, s in LISTWISE["first_stages"].items()},
-        "inferences": {"plain": "", "calibrated": " + calibration"},
         "slots_collection": evaluation["slots"]["collection"],
         "depths": [entry["depth"] for entry in evaluation["permutations"]["depths"]],
     }

@@ -41,6 +41,7 @@ rule check_expected:
     """Our own reference numbers beside this run's, with tolerances."""
     input:
         measures=all_measures(),
+        listwise="<results>/listwise/measures.json",
         expected=lookup(dpath="expected", within=config) or [],
         src=sources("check_expected.py"),
     output:
@@ -57,7 +58,7 @@ rule check_expected:
         runtime=10,
     params:
         scale=lookup(dpath="scale", within=config),
-        wanted=RETRIEVERS + REFERENCES,
+        wanted=[*RETRIEVERS, *REFERENCES, "listwise"],
     message:
         "comparing this run with the reference numbers"
     script:

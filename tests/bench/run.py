@@ -14,6 +14,11 @@ import numpy as np
 import yaml
 
 from posbias.assets import find_asset
+from posbias.listwise.aggregation import kemeny, preference_counts
+from posbias.listwise.collection import Collection
+from posbias.listwise.linear_ordering import least_cost_order
+from posbias.listwise.reranking import window_score
+from posbias.listwise.scorers import build_scorer
 from posbias.measures.intervals import resampled_means
 from posbias.models.encoder import set_threads
 from posbias.models.retriever import build_retriever
@@ -111,9 +116,38 @@ def exact_search() -> dict:
     return {**found, "same_result": bool(right)}
 
 
+def windows() -> dict:
+    """300 windows of 20 passages by the passage-embedding scorer: together, or one by one."""
+    import torch
+
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((500, 64)).astype(np.float32)
+    collection = Collection(["q"], ["q"], [str(i) for i in range(500)], [""] * 500,
+                            vectors[:1], vectors)  # fmt: skip
+    options = CONFIG["listwise"]["scorer"]["options"]
+    torch.manual_seed(0)
+    scorer = build_scorer("passage_embedding", collection, options, seed=0).eval()
+    asked = np.zeros(300, dtype=np.int64)
+    shown = np.stack([rng.permutation(500)[:20] for _ in range(300)])
+    together = window_score(scorer, collection, CONFIG["listwise"]["batch_size"])
+    single = window_score(scorer, collection, 1)
+    return ratio(lambda: together(asked, shown), lambda: single(asked, shown))
+
+
+def kemeny_orders() -> dict:
+    """Exact Kemeny of 20 noisy orders of 20 items: circles only, or one whole integer program."""
+    rng = np.random.default_rng(0)
+    cases = [np.argsort(np.arange(20) + rng.normal(0, 6, (20, 20)), axis=1) for _ in range(20)]
+
+    def whole() -> list[np.ndarray]:
+        return [least_cost_order(preference_counts(orders).T, 60) for orders in cases]
+
+    return ratio(lambda: [kemeny(orders) for orders in cases], whole, turns=2)
+
+
 def main() -> None:
     set_threads(1)
-    for work in (bootstrap, exact_search, losses, bins):
+    for work in (bootstrap, exact_search, losses, bins, windows, kemeny_orders):
         result = {"benchmark": work.__name__, "what": work.__doc__.strip(), **work()}
         result["ratio"] = round(result["ratio"], 2)
         print(json.dumps(result), flush=True)

@@ -5,9 +5,10 @@ import json
 import pytest
 
 import check_expected
+from listwise_measures import made_up as made_up_listwise
 from posbias.errors import DataError
 from posbias.files import read_json, write_json
-from posbias.report.expected import compare, compare_all, key_numbers
+from posbias.report.expected import compare, compare_all, key_numbers, listwise_numbers
 from report_measures import made_up
 
 
@@ -37,7 +38,7 @@ def reference(records, ndcg=0.02, psi=0.03):
 
 def test_a_run_equals_itself():
     records = made_up()
-    result = compare_all(records, reference(records), EVERY)
+    result = compare_all(key_numbers(records), reference(records), EVERY)
     assert result["verdict"] == "equal"
     assert result["counts"]["equal"] == len(result["rows"]) == 4 * len(records)
 
@@ -47,7 +48,7 @@ def test_one_shifted_number_decides_the_verdict(shift, verdict):
     records = made_up()
     expected = reference(records)
     expected["numbers"]["bert/begin"]["begin"] += shift
-    result = compare_all(records, expected, EVERY)
+    result = compare_all(key_numbers(records), expected, EVERY)
     assert result["verdict"] == verdict
     assert result["counts"][verdict] == 1
     (row,) = [row for row in result["rows"] if row["status"] == verdict]
@@ -57,17 +58,17 @@ def test_one_shifted_number_decides_the_verdict(shift, verdict):
 def test_a_missing_system_is_told_and_a_new_one_passed_over():
     records = made_up()
     expected = reference(records)
-    assert compare_all(records[1:], expected, EVERY)["counts"]["missing"] == 4
+    assert compare_all(key_numbers(records[1:]), expected, EVERY)["counts"]["missing"] == 4
     del expected["numbers"]["bert/begin"]
-    assert compare_all(records, expected, EVERY)["verdict"] == "equal"
+    assert compare_all(key_numbers(records), expected, EVERY)["verdict"] == "equal"
 
 
 def test_a_run_of_some_retrievers_is_compared_on_those_only():
     records = [record for record in made_up() if record["retriever"] in ("bert", "bm25")]
-    result = compare_all(records, reference(made_up()), ["bert", "bm25"])
+    result = compare_all(key_numbers(records), reference(made_up()), ["bert", "bm25"])
     assert result["verdict"] == "equal" and len(result["rows"]) == 4 * len(records) == 20
     with pytest.raises(DataError, match="unknown"):
-        compare_all(records, reference(made_up()), ["unknown"])
+        compare_all(key_numbers(records), reference(made_up()), ["unknown"])
 
 
 @pytest.mark.parametrize(("scale", "verdict"), [("mini", "equal"), ("paper", "no reference")])
@@ -76,14 +77,45 @@ def test_only_a_run_of_the_same_scale_is_compared(tmp_path, scale, verdict):
     for number, record in enumerate(made_up()):
         files.append(tmp_path / f"{number}.json")
         write_json(files[-1], record)
-    write_json(tmp_path / "expected.json", {"scale": "mini", **reference(made_up())})
-    check_expected.main(files, tmp_path / "out.json", scale, EVERY, tmp_path / "expected.json")
+    listwise = made_up_listwise()
+    write_json(tmp_path / "listwise.json", listwise)
+    expected = {"scale": "mini", **reference(made_up())}
+    expected["numbers"] |= listwise_numbers(listwise)
+    write_json(tmp_path / "expected.json", expected)
+    check_expected.main(
+        files,
+        tmp_path / "listwise.json",
+        tmp_path / "out.json",
+        scale,
+        [*EVERY, "listwise"],
+        tmp_path / "expected.json",
+    )
     assert read_json(tmp_path / "out.json")["verdict"].startswith(verdict)
+
+
+def test_the_listwise_numbers_are_those_of_its_figures():
+    measures = made_up_listwise()
+    numbers = listwise_numbers(measures)
+    baseline = measures["roles"]["baseline"]
+    slots = measures["slots"]["systems"][baseline]
+    assert numbers[f"listwise/{baseline}"]["slot_variance"] == slots["variance"]["value"]
+    collection = next(iter(measures["orders"]))
+    shuffled = measures["orders"][collection]["systems"][baseline]["shuffled"]["mean"]
+    assert numbers[f"listwise/{baseline}"][f"{collection}_shuffled"] == shuffled
+
+
+def test_a_number_with_a_tolerance_of_its_own_is_judged_by_it():
+    found = {"listwise/first": {"slot_variance": 0.004}}
+    expected = {
+        "tolerance": {"ndcg": 0.06, "slot_variance": 0.001},
+        "numbers": {"listwise/first": {"slot_variance": 0.006}},
+    }
+    assert compare_all(found, expected, ["listwise"])["verdict"] == "differs"
 
 
 def test_numbers_without_tolerances_are_refused():
     with pytest.raises(DataError, match="tolerance"):
-        compare_all(made_up(), {"numbers": {}}, EVERY)
+        compare_all(key_numbers(made_up()), {"numbers": {}}, EVERY)
 
 
 def test_the_committed_numbers_name_every_configured_system(root, config):
@@ -91,7 +123,10 @@ def test_the_committed_numbers_name_every_configured_system(root, config):
     retrievers, settings = config["retrievers"]["known"], config["balance"]["settings"]
     systems = {f"{retriever}/{setting}" for retriever in retrievers for setting in settings}
     systems |= {f"{reference['name']}/reference" for reference in config["references"]}
-    assert set(expected["numbers"]) == systems
-    for values in expected["numbers"].values():
+    models = config["listwise"]["models"]
+    listwise = {f"listwise/{name}" for name in [*models, *config["listwise"]["references"]]}
+    listwise |= {f"listwise/{n}+calibrated" for n, model in models.items() if model["calibrate"]}
+    assert set(expected["numbers"]) == systems | listwise | {"listwise/first_stage"}
+    for values in (expected["numbers"][system] for system in systems):
         low, high = (f(values[p] for p in ("begin", "middle", "end")) for f in (min, max))
         assert values["psi"] == pytest.approx(1 - low / high, abs=1e-4)

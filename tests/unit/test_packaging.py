@@ -187,7 +187,7 @@ def test_every_import_of_the_code_is_pinned() -> None:
 
 
 # Modules that the rules themselves import: they run in the workflow's own environment.
-DRIVER = ("config_checks.py", "imports.py", "selection.py")
+DRIVER = ("config_checks.py", "imports.py", "listwise_checks.py", "selection.py")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from adapter import start
 from posbias.files import read_json, write_json
-from posbias.report.expected import compare_all
+from posbias.report.expected import compare_all, key_numbers, listwise_numbers
 from posbias.report.records import read_measures
 
 log = logging.getLogger("expected")
@@ -13,6 +13,7 @@ log = logging.getLogger("expected")
 
 def main(
     measures: list[Path],
+    listwise: Path,
     report: Path,
     scale: str,
     wanted: list[str],
@@ -22,9 +23,10 @@ def main(
 
     Args:
         measures: one measures.json per retriever and setting, and per reference system
+        listwise: measures.json of the listwise study
         report: verdict, counts and one row per number, as JSON
         scale: name of this run's scale
-        wanted: the run's retrievers and references
+        wanted: the run's retrievers and references, and "listwise"
         expected: the reference numbers as JSON; none where the scale has none
     """
     reference = read_json(expected) if expected else {}
@@ -32,7 +34,11 @@ def main(
         write_json(report, {"verdict": "no reference numbers", "counts": {}, "rows": []})
         log.info("the scale %s has no reference numbers (expected in the config)", scale)
         return
-    result = compare_all(read_measures(measures), reference, wanted)
+    result = compare_all(
+        {**key_numbers(read_measures(measures)), **listwise_numbers(read_json(listwise))},
+        reference,
+        wanted,
+    )
     write_json(report, result)
     counts = ", ".join(f"{n} {status}" for status, n in result["counts"].items())
     log.info("this run against the reference numbers: %s (%s)", result["verdict"], counts)

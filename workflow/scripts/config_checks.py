@@ -1,16 +1,16 @@
 """Faults of a configuration, each told in one line before anything runs."""
 
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from listwise_checks import check_listwise
 from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
 from posbias.queries.balance import position_counts
+from selection import check_unique
 
 LONGEST = 300  # characters of a message; a fault high up would quote the whole configuration
 
@@ -27,13 +27,6 @@ def check_schema(config: dict, schema: Path) -> None:
     if fault.validator == "additionalProperties":
         hint = f" Known keys: {', '.join(fault.schema.get('properties', {}))}."
     raise ConfigError(f"config, {place}: {message}.{hint}")
-
-
-def check_unique(place: str, names: Iterable[str]) -> None:
-    """Raise ConfigError naming a value that stands twice where each must be one of its kind."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ConfigError(f"config, {place}: {twice[0]!r} stands twice; give each its own.")
 
 
 def check_consistency(config: dict) -> None:
@@ -56,3 +49,4 @@ def check_consistency(config: dict) -> None:
             raise ConfigError(f"config, {place}: must rise strictly, found {edges}.")
     for shares in config["balance"]["settings"].values():
         position_counts(shares, 1)
+    check_listwise(config["listwise"], config["claims"]["first_slots"])

@@ -14,7 +14,7 @@ from posbias.listwise.aggregation import item_orders
 from posbias.listwise.collection import Collection
 from posbias.listwise.lists import read_collection, run_lists
 from posbias.listwise.orders import Lists, ndcg_of_lists, shuffled_lists, with_every_query
-from posbias.listwise.systems import System, trained_systems
+from posbias.listwise.systems import SEEDLESS, System, reading_record, trained_systems
 from posbias.listwise.windows import rerank_sliding
 from posbias.measures.rank_stability import tau_psi
 from posbias.models.encoder import set_threads
@@ -60,7 +60,7 @@ class Evaluation:
         queries = [query for query, _ in lists]
         outputs = []
         who = {"system": system.name if system else "first_stage",
-               "seed": system.seed if system else -1}  # fmt: skip
+               "seed": system.seed if system else SEEDLESS}  # fmt: skip
         for order in range(shuffles + 1):
             shown = lists
             if order != ORIGINAL:
@@ -171,7 +171,7 @@ def main(
         pd.concat(found.values).to_parquet(part, index=False)
     with whole_file(stability) as part:
         pd.concat(found.stability).to_parquet(part, index=False)
-    write_json(summary, {"tallies": found.tallies})
+    write_json(summary, {"tallies": found.tallies, "reading": reading_record(systems)})
 
 
 if "snakemake" in globals():

@@ -11,7 +11,7 @@ from posbias.files import whole_file, write_json
 from posbias.listwise.lists import read_collection, run_lists
 from posbias.listwise.orders import ndcg_of_lists, shuffled_lists, with_every_query
 from posbias.listwise.permutations import AGGREGATORS, consistent_orders
-from posbias.listwise.systems import trained_systems
+from posbias.listwise.systems import reading_record, trained_systems
 from posbias.listwise.windows import rerank_sliding
 from posbias.logs import Heartbeat
 from posbias.models.encoder import set_threads
@@ -123,7 +123,7 @@ def main(
                 heartbeat.beat(len(tallies) // orders)
     with whole_file(values) as part:
         pd.concat(frames).to_parquet(part, index=False)
-    write_json(summary, {"tallies": tallies})
+    write_json(summary, {"tallies": tallies, "reading": reading_record(systems)})
     log.info("%s: wrote %s", model, values)
 
 

@@ -12,7 +12,7 @@ from adapter import start
 from posbias.files import whole_file, write_json
 from posbias.listwise.lists import read_collection, run_lists
 from posbias.listwise.slots import eligible_lists, ranks_by_slot
-from posbias.listwise.systems import trained_systems
+from posbias.listwise.systems import reading_record, trained_systems
 from posbias.measures.ndcg import ndcg_of_rank
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
@@ -71,7 +71,8 @@ def main(
     chosen = eligible_lists(lists, collection, judged, window, limit, dropped)
     query_ids = [collection.query_ids[query] for query, _, _ in chosen]
     frames, tallies = [], []
-    for system in trained_systems(model, checkpoints, seeds, scorer, inferences, batch_size):
+    systems = list(trained_systems(model, checkpoints, seeds, scorer, inferences, batch_size))
+    for system in systems:
         label = f"slots {system.name}/{system.seed}"
         ranks, tally = ranks_by_slot(chosen, system.score(collection), label)
         tallies.append({"system": system.name, "seed": system.seed, **tally.record()})
@@ -99,6 +100,7 @@ def main(
             "window": window,
             "dropped": dict(sorted(dropped.items())),
             "tallies": tallies,
+            "reading": reading_record(systems),
         },
     )
 

@@ -17,7 +17,10 @@ def imported_names(source: Path) -> set[str]:
 
 
 def library_files(script: Path) -> list[Path]:
-    """Return the modules beside `script` that it imports, directly or through others, sorted."""
+    """Return the modules beside `script` that it imports, directly or through others, sorted.
+
+    With them the templates that lie beside such a module, which it may read.
+    """
     root = script.parent
     found: set[Path] = set()
     waiting = [script]
@@ -30,4 +33,5 @@ def library_files(script: Path) -> list[Path]:
                     if path.is_file() and path not in found:
                         found.add(path)
                         waiting.append(path)
-    return sorted(found)
+    templates = {template for path in found for template in (path.parent / "templates").glob("*.*")}
+    return sorted(found | templates)

@@ -17,12 +17,11 @@ from posbias.measures.ndcg import measure_name
 
 log = logging.getLogger("summary")
 WHO = ("system", "seed", "query_id")
+SUFFIXES = {"plain": "", "calibrated": " + calibration"}  # of labels, by way of inference
 
 
 def system_labels(
-    models: dict[str, dict[str, Any]],
-    references: dict[str, dict[str, Any]],
-    inferences: dict[str, str],
+    models: dict[str, dict[str, Any]], references: dict[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return label, model and way of inference of every system, in the order to print."""
     labels = {
@@ -32,7 +31,7 @@ def system_labels(
             "inference": inference,
         }
         for model, entry in models.items()
-        for inference, suffix in inferences.items()
+        for inference, suffix in SUFFIXES.items()
         if inference == "plain" or entry["calibrate"]
     }
     for name, entry in references.items():
@@ -98,7 +97,7 @@ def main(
     """
     how = {"resamples": resamples, "level": level, "seed": seed}
     baseline, proposed = study["roles"]["baseline"], study["roles"]["proposed"]
-    labels = system_labels(study["models"], study["references"], study["inferences"])
+    labels = system_labels(study["models"], study["references"])
     others = [name for name in labels if name not in (proposed, "first_stage")]
     pairs = [(proposed, other) for other in others]
     by_slot = read_values(slots, (*WHO, "slot", "ndcg"))

@@ -1,5 +1,6 @@
 """Systems under test: a trained reranker with one seed and one way of inference."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from posbias.listwise.scorers import ListwiseScorer, load_scorer
 from posbias.listwise.windows import Score
 from posbias.models.checkpoints import checked_settings
 
+log = logging.getLogger(__name__)
+COUNTED = ("windows_read", "answers_off_letters", "windows_shortened")
 SEEDLESS = -1  # the seed of a system that was not trained
 
 
@@ -30,6 +33,29 @@ class System:
         """Return its scores of windows of one collection, whose last passage is the placeholder."""
         plain = window_score(self.scorer, collection, self.batch)
         return INFERENCE[self.inference](plain, len(collection.doc_ids) - 1)
+
+
+def reading_record(systems: Sequence[System | None]) -> list[dict[str, int]]:
+    """Return per training seed what a language model counted while it read windows, and warn.
+
+    windows_read; answers_off_letters: windows whose likeliest next token was no letter of theirs,
+    so that their scores say little; windows_shortened: windows whose passages had to be cut.
+    Scorers that count nothing of this have no record.
+    """
+    scorers = {system.seed: system.scorer for system in systems if system is not None}
+    records = []
+    for seed, scorer in scorers.items():
+        counts = {name: getattr(scorer, name) for name in COUNTED if hasattr(scorer, name)}
+        if not counts:
+            continue
+        records.append({"seed": seed, **counts})
+        if counts["answers_off_letters"]:
+            log.warning(
+                "seed %d: in %d of %d windows the likeliest answer was no passage's letter; their "
+                "order says little of the model.", seed, counts["answers_off_letters"],
+                counts["windows_read"],
+            )  # fmt: skip
+    return records
 
 
 def system_name(model: str, inference: str) -> str:

@@ -24,6 +24,23 @@ def key_numbers(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, flo
     return numbers
 
 
+def listwise_numbers(measures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """Return {"listwise/system": {slot_mean, slot_variance, and per collection its orders}}."""
+    numbers = {
+        f"listwise/{name}": {
+            "slot_mean": system["mean"]["mean"],
+            "slot_variance": system["variance"]["value"],
+        }
+        for name, system in measures["slots"]["systems"].items()
+    }
+    for collection, record in measures["orders"].items():
+        for name, system in record["systems"].items():
+            for order in ("original", "shuffled"):
+                of_system = numbers.setdefault(f"listwise/{name}", {})
+                of_system[f"{collection}_{order}"] = system[order]["mean"]
+    return numbers
+
+
 def compare(found: float | None, expected: float | None, tolerance: float) -> str:
     """Say whether a number is equal in print, near (within the tolerance), or differs."""
     if found is None or expected is None:
@@ -35,24 +52,26 @@ def compare(found: float | None, expected: float | None, tolerance: float) -> st
 
 
 def compare_all(
-    records: Sequence[Mapping[str, Any]], expected: Mapping[str, Any], wanted: Sequence[str]
+    found: Mapping[str, Mapping[str, float | None]],
+    expected: Mapping[str, Any],
+    wanted: Sequence[str],
 ) -> dict[str, Any]:
-    """Compare the numbers that `expected` names of the wanted retrievers and references.
+    """Compare the numbers that `expected` names of the wanted retrievers, references and studies.
 
-    expected: {"tolerance": {"ndcg": …, "psi": …}, "numbers": as from `key_numbers`}; numbers
-    without a reference are passed over. Raises DataError if it has another form or names none
+    found: as from `key_numbers` and `listwise_numbers`. expected: {"tolerance", "numbers": as
+    found}; a number without a tolerance of its name has that of "ndcg", and numbers without a
+    reference are passed over. Raises DataError if it has another form or names none
     of the wanted systems.
     """
     absent = {"tolerance", "numbers"} - set(expected)
     if absent:
         raise DataError(f"the reference numbers lack {', '.join(sorted(absent))}; {RECORD_AGAIN}.")
-    found = key_numbers(records)
     rows = []
     for system, values in expected["numbers"].items():
         if system.rsplit("/", 1)[0] not in wanted:
             continue
         for name, value in values.items():
-            tolerance = expected["tolerance"]["psi" if name == "psi" else "ndcg"]
+            tolerance = expected["tolerance"].get(name, expected["tolerance"]["ndcg"])
             ours = found.get(system, {}).get(name)
             rows.append(
                 {
