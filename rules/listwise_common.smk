@@ -87,6 +87,11 @@ def propensity_of_model(wildcards):
     return [f"<results>/listwise/propensity/{wildcards.rerank_seed}.json"] if uses else []
 
 
+def ips_of_model(wildcards):
+    """How propensities become weights, for a model that is trained with them; else nothing."""
+    return LISTWISE["ips"] if LISTWISE["models"][wildcards.reranker]["ips"] else {}
+
+
 def checkpoints_of(wildcards):
     """A model's checkpoints, one per seed; a reference has none."""
     if wildcards.system not in LISTWISE["models"]:

@@ -47,6 +47,7 @@ rule evaluate_orders:
     output:
         values="<results>/listwise/evaluation/orders/{system}.parquet",
         stability="<results>/listwise/evaluation/orders/{system}.stability.parquet",
+        reranked=directory("<results>/listwise/evaluation/orders/{system}.runs"),
         summary="<results>/listwise/evaluation/orders/{system}.json",
     log:
         "<logs>/evaluate_orders/{system}.log",

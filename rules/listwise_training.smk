@@ -111,7 +111,7 @@ rule train_reranker:
         entry=lookup(dpath="listwise/models/{reranker}", within=config),
         scorer=lookup(dpath="listwise/scorer", within=config),
         training=lookup(dpath="listwise/training", within=config),
-        ips=lookup(dpath="listwise/ips", within=config),
+        ips=ips_of_model,
         seed=lambda wildcards: int(wildcards.rerank_seed),
         # Not an output: Snakemake deletes outputs of a failed job, this must survive it.
         resume_dir=f"results/{config['scale']}/resume/{{reranker}}-{{rerank_seed}}",

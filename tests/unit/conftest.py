@@ -1,4 +1,4 @@
-"""The packaged encoder, whose tokenizer and token vectors the retrievers take."""
+"""The packaged encoder, and a small listwise study that several files look at."""
 
 from pathlib import Path
 
@@ -11,3 +11,17 @@ from posbias.assets import find_asset
 def encoder_folder(config) -> Path:
     """The folder of all-MiniLM-L6-v2 inside its package."""
     return find_asset(**config["assets"]["minilm_l6"]).parent
+
+
+@pytest.fixture(scope="session")
+def listwise_chain(tmp_path_factory):
+    """A whole listwise study on made-up texts; look at its files, do not change them."""
+    torch = pytest.importorskip("torch")
+    from listwise_chain import fake_encoders, run_chain
+
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        fake_encoders(patch)
+        root = tmp_path_factory.mktemp("listwise")
+        patch.setattr("select_passages.find_asset", lambda: root / "leads.json")
+        return run_chain(root)

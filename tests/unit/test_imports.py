@@ -72,6 +72,19 @@ def test_a_change_elsewhere_changes_nothing(folder):
     }  # fmt: skip
 
 
+def test_templates_belong_to_the_module_that_names_their_folder(folder):
+    templates = folder / "library" / "templates"
+    templates.mkdir(parents=True)
+    (templates / "page.j2").write_text("x")
+    (folder / "library" / "__init__.py").touch()
+    (folder / "library" / "page.py").write_text('FOLDER = "templates"\n')
+    (folder / "library" / "other.py").write_text("VALUE = 1\n")
+    (folder / "draw.py").write_text("from library import page\n")
+    (folder / "count.py").write_text("from library import other\n")
+    assert templates / "page.j2" in library_files(folder / "draw.py")
+    assert templates / "page.j2" not in library_files(folder / "count.py")
+
+
 def test_names_of_every_kind_of_import(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("import x.y as z, w\nfrom p.q import r as s, t\nfrom . import no\n")

@@ -1,7 +1,5 @@
 """Vectors of texts: length 1, in the order of the texts, whatever the batch."""
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -59,10 +57,3 @@ def test_a_text_without_a_direction_is_named(bad):
     fixed = Fixed({"aaaa": [1, 0], "bb": bad, "ccc": [3, 4]})
     with pytest.raises(DataError, match=r"passages: text 2 \(counted from 0\)"):
         encode_unit(fixed, ["aaaa", "ccc", "bb"], 2, "passages")
-
-
-def test_progress_is_told(caplog):
-    fixed = Fixed({str(i): [1, i] for i in range(9)})
-    with caplog.at_level(logging.INFO):
-        encode_unit(fixed, [str(i) for i in range(9)], 2, "passages of x")
-    assert any("passages of x" in line and "9" in line for line in caplog.messages)

@@ -9,8 +9,27 @@ from jsonschema import Draft202012Validator
 
 from config_changes import changed
 
-# Keys below these places belong to a generator, a panel member or a family; they check them.
-FREE = ("queries.options", "verification.panel.*.options", "retrievers.known.*.body")
+# Keys below these places belong to a generator, a scorer, a search or a family; they check them.
+FREE = (
+    "queries.options",
+    "verification.panel.*.options",
+    "retrievers.known.*.body",
+    "references.*.options",  # the schema knows them, and each may be left out
+    "listwise.queries.options",
+    "listwise.first_stages.*.options",
+    "listwise.teacher.*.options",
+    "listwise.scorer.options",
+)
+# Entries of these may be left out, as long as some are left.
+NAMED = (
+    "retrievers.known",
+    "balance.settings.*",
+    "listwise.corpora",
+    "listwise.collections",
+    "listwise.first_stages",
+    "listwise.augmentation",
+    "listwise.models",
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +73,27 @@ def test_the_config_is_valid(validator, config):
         "evaluation",
         "references.0",
         "references.0.options",
+        "listwise",
+        "listwise.corpora.train",
+        "listwise.corpora.leads",
+        "listwise.collections.wiki",
+        "listwise.queries",
+        "listwise.embedding",
+        "listwise.first_stages.bm25",
+        "listwise.teacher.0",
+        "listwise.scorer",
+        "listwise.augmentation",
+        "listwise.propensity",
+        "listwise.ips",
+        "listwise.training",
+        "listwise.models.first",
+        "listwise.roles",
+        "listwise.references.cosine",
+        "listwise.evaluation",
+        "listwise.evaluation.slots",
+        "listwise.evaluation.orders",
+        "listwise.evaluation.permutations",
+        "listwise.evaluation.permutations.depths.0",
         "claims",
     ],
 )
@@ -69,6 +109,11 @@ def test_an_unknown_key_is_refused_at_every_level(validator, config, block):
         "verification.panel.0.options.surprise",
         "verification.panel.0.activation.surprise",
         "retrievers.known.bert.body.surprise",
+        "listwise.queries.options.surprise",
+        "listwise.first_stages.bm25.options.surprise",
+        "listwise.teacher.0.options.surprise",
+        "listwise.teacher.0.activation.surprise",
+        "listwise.scorer.options.surprise",
     ],
 )
 def test_what_others_check_is_free(validator, config, path):
@@ -87,14 +132,24 @@ def required_places(value: object, path: str = "") -> Iterator[str]:
             yield from required_places(below, f"{path}.{number}")
 
 
+def below(place: str, patterns: tuple[str, ...]) -> int:
+    """Return how many keys deep a place lies below the pattern that it matches, 0 for none."""
+    keys = place.split(".")
+    for pattern in patterns:
+        above = pattern.split(".")
+        if len(keys) > len(above) and all(
+            wanted in ("*", key) for wanted, key in zip(above, keys, strict=False)
+        ):
+            return len(keys) - len(above)
+    return 0
+
+
 def is_optional(place: str) -> bool:
-    """Say whether a key may be left out: a free one, a share, a retriever, a BM25 option."""
+    """Say whether a key may be left out: a free one, one of several names, an activation's own."""
     keys = place.split(".")
     return (
-        place.startswith(("queries.options.", "balance.settings.begin."))
-        or (keys[0] == "balance" and len(keys) == 4)
-        or (keys[0] == "retrievers" and (len(keys) == 3 or "body" in keys[:-1]))
-        or (keys[0] in ("verification", "references") and "options" in keys[:-1])
+        below(place, FREE) > 0
+        or below(place, NAMED) == 1
         or (keys[-2:-1] == ["activation"] and keys[-1] != "name")
     )
 
@@ -183,7 +238,95 @@ def test_every_key_that_is_not_free_must_be_there(validator, config):
         ("references", []),
         ("references.0.kind", "oracle"),
         ("references.0.options", {"k1": -1}),
+        ("assets.leads.sha256", "05ed"),
+        ("assets.smollm2.file", ""),
+        ("listwise.window", 1),
+        ("listwise.stride", 0),
+        ("listwise.depth", 0),
+        ("listwise.cutoff", "10"),
+        ("listwise.seeds", []),
+        ("listwise.seeds", [42, 42]),
+        ("listwise.seeds", [-1]),
+        ("listwise.seeds", 42),
+        ("listwise.threads", 0),
+        ("listwise.batch_size", 0),
+        ("listwise.corpora", {}),
+        ("listwise.corpora.train", "documents"),
+        ("listwise.corpora.train.source", "leeds"),
+        ("listwise.corpora.train.split", "test"),
+        ("listwise.corpora.leads.min_chars", 0),
+        ("listwise.corpora.leads.limit", 2.5),
+        ("listwise.collections", {}),
+        ("listwise.collections.wiki.queries", "questions"),
+        ("listwise.collections.wiki.limit", 0),
+        ("listwise.collections.wiki.label", ""),
+        ("listwise.collections.wiki.domain", "near"),
+        ("listwise.train_collection", None),
+        ("listwise.test_collections", []),
+        ("listwise.test_collections", ["wiki", "wiki"]),
+        ("listwise.queries.swap_share", 1.1),
+        ("listwise.queries.least_texts", 0),
+        ("listwise.queries.encoder", "minilm"),
+        ("listwise.queries.options", None),
+        ("listwise.embedding.encoders", []),
+        ("listwise.embedding.encoders", ["minilm_l6", "minilm_l6"]),
+        ("listwise.embedding.max_tokens", 513),
+        ("listwise.embedding.placeholder", ""),
+        ("listwise.first_stages", {}),
+        ("listwise.first_stages.bm25.kind", "splade"),
+        ("listwise.first_stages.bm25.options", None),
+        ("listwise.main_stage", 1),
+        ("listwise.teacher", []),
+        ("listwise.teacher.0.kind", "gpt4"),
+        ("listwise.teacher.0.activation", {}),
+        ("listwise.scorer.kind", "cross_encoder"),
+        ("listwise.scorer.model", ""),
+        ("listwise.scorer.encoders", ["bm25"]),
+        ("listwise.scorer.options", []),
+        ("listwise.augmentation", {}),
+        ("listwise.augmentation.none", 2),
+        ("listwise.augmentation.random", 0),
+        ("listwise.augmentation.rotation", "all"),
+        ("listwise.propensity.queries", 0),
+        ("listwise.propensity.shuffles", 0),
+        ("listwise.ips.mode", "absolute"),
+        ("listwise.ips.zero_cells", "ignore"),
+        ("listwise.ips.floor", 0),
+        ("listwise.ips.floor", 1.5),
+        ("listwise.ips.smoothing", 0),
+        ("listwise.ips.cap", 0.5),
+        ("listwise.training.rank_weight", 0),
+        ("listwise.training.index", "place"),
+        ("listwise.training.reduction", "max"),
+        ("listwise.training.gradient_accumulation", 0),
+        ("listwise.training.learning_rate", "1e-3"),
+        ("listwise.training.warmup_ratio", 1),
+        ("listwise.training.schedule", "wavy"),
+        ("listwise.training.save_every", 0),
+        ("listwise.models", {}),
+        ("listwise.models.first", {}),
+        ("listwise.models.first.augmentation", "reverse"),
+        ("listwise.models.first.ips", "no"),
+        ("listwise.models.first.lm", 1),
+        ("listwise.models.first.calibrate", None),
+        ("listwise.roles.baseline", None),
+        ("listwise.references", {}),
+        ("listwise.references.cosine.label", ""),
+        ("listwise.evaluation.slots.queries", 0),
+        ("listwise.evaluation.orders.shuffles", 1),
+        ("listwise.evaluation.permutations.collections", []),
+        ("listwise.evaluation.permutations.orders", 0),
+        ("listwise.evaluation.permutations.depths", []),
+        ("listwise.evaluation.permutations.depths.0.aggregates", []),
+        ("listwise.evaluation.permutations.depths.0.aggregates", ["mean"]),
+        ("listwise.evaluation.resamples", 0),
+        ("listwise.evaluation.level", 1),
         ("claims.mean_tolerance", -0.1),
+        ("claims.first_slots", 0),
+        ("claims.saturation_tolerance", -0.1),
+        ("claims.alpha", 0),
+        ("claims.alpha", 1),
+        ("claims.single_share", 1.5),
         ("expected", 3),
         ("expected", ""),
     ],
@@ -202,6 +345,12 @@ def test_wrong_values_are_refused_where_they_stand(validator, config, path, valu
         ("expected", None),
         ("verification.delta", 0),
         ("training.loss", "cached"),
+        ("listwise.seeds", [42]),
+        ("listwise.ips.cap", None),
+        ("listwise.scorer.kind", "causal_lm"),
+        ("listwise.scorer.model", "models/zephyr"),
+        ("listwise.augmentation", {"none": 1}),
+        ("listwise.queries.swap_share", 0),
     ],
 )
 def test_other_right_values_are_taken(validator, config, path, value):
@@ -215,6 +364,18 @@ def test_names_of_retrievers_become_file_names(validator, config, name):
     assert faults(validator, changed(config, "retrievers.known", known)) == {"retrievers.known"}
 
 
+@pytest.mark.parametrize(
+    "block", ["corpora", "collections", "first_stages", "models", "references"]
+)
+@pytest.mark.parametrize("name", ["first+calibrated", "My Model", "a-b", "a.b"])
+def test_names_of_the_listwise_study_become_file_names(validator, config, block, name):
+    place, entries = f"listwise.{block}", config["listwise"][block]
+    named = {name: next(iter(entries.values()))}
+    if block == "models":
+        named |= {"first": entries["first"]}
+    assert faults(validator, changed(config, place, named)) == {place}
+
+
 def properties(node: object, path: str = "") -> Iterator[tuple[str, dict]]:
     """Yield every property of the schema, and every definition."""
     if isinstance(node, list):
@@ -225,7 +386,8 @@ def properties(node: object, path: str = "") -> Iterator[tuple[str, dict]]:
             for name, below in node.get(keyword, {}).items():
                 yield f"{path}.{keyword}.{name}", below
         for name, below in node.items():
-            yield from properties(below, f"{path}.{name}")
+            if name != "if":  # a condition: what it is about stands elsewhere
+                yield from properties(below, f"{path}.{name}")
 
 
 def test_every_property_is_described_with_unit_and_section(schema):
@@ -235,7 +397,7 @@ def test_every_property_is_described_with_unit_and_section(schema):
         text = node.get("description", "")
         assert text.endswith("."), f"{path} has no description"
         if ".properties." in path:
-            words = ("section", "Table", "appendix", "equation", "not in the paper")
+            words = ("section", "Table", "Figure", "appendix", "equation", "not in the paper")
             assert any(word in text for word in words), f"{path}: no place in the paper"
 
 

@@ -1,5 +1,6 @@
 """Copies of the checkout in which tests run the workflow, and what such a run says."""
 
+import csv
 import functools
 import hashlib
 import os
@@ -12,6 +13,14 @@ from pathlib import Path
 SHRUNKEN = "tests/workflow/shrunken.yaml"
 RESULTS = "results/shrunken"
 LIMIT = 900  # seconds that one command may take on a busy machine
+RETRIEVER_FIGURES = ("psi_table", "position_curves")
+LISTWISE_FIGURES = tuple(
+    f"listwise_{item}"
+    for item in (
+        "causal_graph", "propensity", "training_positions", "coverage", "position_curves",
+        "permutations", "ablation_curves", "table1", "table2", "table3",
+    )
+)  # fmt: skip
 MADE_BY_RUNS = ("results", "figures", "logs", "benchmarks", "htmlcov")
 
 
@@ -123,6 +132,12 @@ def hashes(copy: Path, *folders: str) -> dict[str, str]:
         for path in sorted((copy / folder).rglob("*"))
         if path.is_file()
     }
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file, all values as text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def differences(one: Path, other: Path) -> list[str]:

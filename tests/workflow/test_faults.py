@@ -1,5 +1,6 @@
 """What a user sees when something is wrong: one clear message, no traceback, nothing half-made."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -37,9 +38,15 @@ def log_of(copy, name: str) -> str:
         ("training: {batch_size: many}", ["many", "integer"]),
         ("retrievers: {selected: [brt]}", ["'brt'", "Did you mean 'bert'?"]),
         ("documents: {bin_edges: [288, 240, 192]}", ["documents.bin_edges", "rise"]),
+        ("listwise: {main_stage: minilm}", ["listwise.main_stage", "Did you mean 'minilm_l"]),
+        ("listwise: {stride: 6}", ["listwise.stride", "exceeds the window of 5"]),
+        ("listwise: {models: {first: {ips: true}}}", ["listwise.roles.baseline", "'first'"]),
     ],
-    ids=["unknown key", "unknown block", "wrong type", "unknown retriever", "falling edges"],
-)
+    ids=[
+        "unknown key", "unknown block", "wrong type", "unknown retriever", "falling edges",
+        "unknown first stage", "wide stride", "baseline with IPS",
+    ],
+)  # fmt: skip
 def test_a_wrong_configuration_is_named_before_anything_runs(fresh, change, named):
     output = fail(fresh, *snakemake("-n", overlays=(write_overlay(fresh, change),)))
     assert [text for text in named if text not in output] == []
@@ -86,6 +93,30 @@ def test_a_cell_that_is_too_small_is_named(finished):
     assert re.search(r"bin \d+-\d+, position (begin|middle|end): \d+ verified queries", log)
     assert "100000 are needed" in log
     assert not (finished / target).exists()
+
+
+def test_propensities_that_count_no_whole_lists_are_named(finished):
+    file = f"{RESULTS}/listwise/propensity/42.json"
+    record = json.loads((finished / file).read_text("utf-8"))
+    record["counts"][0][0] += 1
+    (finished / file).write_text(json.dumps(record), encoding="utf-8")
+    target = f"{RESULTS}/listwise/models/noaug_ips/42"
+    fail(finished, *snakemake(target))
+    log = log_of(finished, "train_reranker/noaug_ips-42.log")
+    assert f"{file}: propensity matrix: slot 1 was counted" in log
+    assert "delete the file and estimate the propensities again" in log
+    assert not (finished / target).exists()
+
+
+def test_training_lists_that_were_changed_are_named(finished):
+    lists = finished / RESULTS / "listwise/training/lists.jsonl"
+    lines = lists.read_text("utf-8").splitlines(keepends=True)
+    lists.write_text(lines[0] + lines[1][:-20] + "\n", encoding="utf-8")
+    target = f"{RESULTS}/listwise/models/first/42"
+    fail(finished, *snakemake(target))
+    assert f"{RESULTS}/listwise/training/lists.jsonl, line 2" in log_of(
+        finished, "augment_lists.log"
+    )
 
 
 def fail_on_small_disk(

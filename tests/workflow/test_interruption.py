@@ -8,20 +8,42 @@ import time
 from pathlib import Path
 
 import pytest
-from runs import LIMIT, RESULTS, differences, environment, namespace, snakemake, succeed
+from runs import (
+    LIMIT,
+    LISTWISE_FIGURES,
+    RESULTS,
+    RETRIEVER_FIGURES,
+    differences,
+    environment,
+    namespace,
+    snakemake,
+    succeed,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
-def begin_training(copy: Path) -> None:
-    """Take everything away that comes after the training sets."""
-    for folder in ("models", "evaluation", "benchmark"):
-        shutil.rmtree(copy / RESULTS / folder)
-    for name in ("claims.json", "claims.txt", "verify.json"):
-        (copy / RESULTS / name).unlink()
-    for figure in (copy / "figures").glob("*.*"):
-        if figure.name != "README.md":
-            figure.unlink()
+def take_away(copy: Path, figures: tuple[str, ...], *patterns: str) -> None:
+    """Take results away by their patterns, with figures and the verdicts."""
+    verdicts = ("claims.json", "claims.txt", "verify.json")
+    found = [p for pattern in (*patterns, *verdicts) for p in (copy / RESULTS).glob(pattern)]
+    found += [p for name in figures for p in (copy / "figures").glob(f"{name}.*")]
+    for path in found:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def begin_retrievers(copy: Path) -> None:
+    """Take everything of the retriever study away that comes after the training sets."""
+    take_away(copy, RETRIEVER_FIGURES, "models", "evaluation", "benchmark")
+
+
+def begin_rerankers(copy: Path) -> None:
+    """Take one reranker away, and everything that comes after it."""
+    takes = ("models/debiasfirst", "evaluation/*/debiasfirst.*", "measures.json")
+    take_away(copy, LISTWISE_FIGURES, *(f"listwise/{pattern}" for pattern in takes))
 
 
 def whole_state(copy: Path) -> bool:
@@ -70,20 +92,31 @@ def interrupt(copy: Path, with_signal: signal.Signals) -> int:
     return code
 
 
-def resumed(copy: Path) -> list[str]:
-    logs = (copy / "logs/shrunken/train_retriever").glob("*.log")
+def resumed(copy: Path, rule: str) -> list[str]:
+    """Name the logs of a rule that tell of a state from which its job went on."""
+    logs = (copy / "logs/shrunken" / rule).glob("*.log")
     return [log.name for log in logs if "resuming from" in log.read_text("utf-8")]
 
 
-@pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT], ids=["kill", "ctrl-c"])
-def test_an_interrupted_run_goes_on_to_the_same_bytes(reference, finished, with_signal):
-    begin_training(finished)
+@pytest.mark.parametrize(
+    ("rule", "begin", "with_signal"),
+    [
+        ("train_retriever", begin_retrievers, signal.SIGKILL),
+        ("train_retriever", begin_retrievers, signal.SIGINT),
+        ("train_reranker", begin_rerankers, signal.SIGKILL),
+    ],
+    ids=["kill", "ctrl-c", "kill reranker"],
+)
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    reference, finished, rule, begin, with_signal
+):
+    begin(finished)
     code = interrupt(finished, with_signal)
     assert code != 0, "the run ended before it could be interrupted"
     assert whole_state(finished), "the states to resume from are gone"
     if with_signal == signal.SIGKILL:
         succeed(finished, *snakemake("--unlock"))
     succeed(finished, *snakemake())
-    assert resumed(finished) != []
+    assert resumed(finished, rule) != []
     assert not [p for p in (finished / RESULTS / "resume").rglob("*") if p.is_file()]
     assert differences(reference, finished) == []

@@ -110,7 +110,11 @@ def main(
             "seed": seed,
             "model": model,
             "model_seed": model_seed,
-            "dropped": {f"fewer than {window} candidates": len(lists) - len(full)},
+            "dropped": {
+                "no candidates": len(collection.query_ids) - len(lists),
+                f"fewer than {window} candidates": len(lists) - len(full),
+                "above the limit": len(full) - len(chosen),
+            },
             "flat": flat,
         },
     )

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from adapter import start
-from posbias.files import whole_file, write_json
+from posbias.files import whole_directory, whole_file, write_json
 from posbias.listwise.aggregation import item_orders
 from posbias.listwise.collection import Collection
-from posbias.listwise.lists import read_collection, run_lists
+from posbias.listwise.lists import lists_run, read_collection, run_lists
 from posbias.listwise.orders import Lists, ndcg_of_lists, shuffled_lists, with_every_query
 from posbias.listwise.systems import SEEDLESS, System, reading_record, trained_systems
 from posbias.listwise.windows import rerank_sliding
 from posbias.measures.rank_stability import tau_psi
 from posbias.models.encoder import set_threads
-from posbias.retrieval.trec import Qrels, read_run
+from posbias.retrieval.trec import Qrels, Run, read_run, write_run
 
 log = logging.getLogger("orders")
 ORIGINAL = 0  # the number of the first stage's own order; shuffled ones count from 1
@@ -32,6 +32,7 @@ class Evaluation:
         self.values: list[pd.DataFrame] = []
         self.stability: list[pd.DataFrame] = []
         self.tallies: list[dict[str, Any]] = []
+        self.runs: dict[str, Run] = {}
 
     def _reranked(
         self, system: System, collection: Collection, lists: Lists, name: str
@@ -77,6 +78,9 @@ class Evaluation:
             self.values.append(pd.DataFrame(row))
             if order != ORIGINAL:
                 outputs.append(ranked)
+            elif system and shuffles:
+                name = f"{place['collection']}.{system.name}.{system.seed}.txt"
+                self.runs[name] = lists_run(collection, queries, ranked)
         if len(outputs) > 1:
             taus = [
                 tau_psi(item_orders([output[number] for output in outputs]))
@@ -107,6 +111,7 @@ def main(
     checkpoints: list[Path],
     values: Path,
     stability: Path,
+    reranked: Path,
     summary: Path,
     model: str,
     seeds: list[int],
@@ -132,6 +137,7 @@ def main(
         values: Parquet to write: system, seed, collection, first_stage, order (0 is the first
             stage's own, from 1 shuffled), query_id, ndcg
         stability: Parquet to write: system, seed, collection, first_stage, query_id, tau_psi
+        reranked: folder to write: TREC runs of the main first stage's lists, reranked
         summary: windows scored and flat ones, as JSON
         model: its key in the config
         seeds: of the checkpoints
@@ -171,6 +177,9 @@ def main(
         pd.concat(found.values).to_parquet(part, index=False)
     with whole_file(stability) as part:
         pd.concat(found.stability).to_parquet(part, index=False)
+    with whole_directory(reranked) as part:
+        for name, run in found.runs.items():
+            write_run(part / name, run, model)
     write_json(summary, {"tallies": found.tallies, "reading": reading_record(systems)})
 
 

@@ -68,6 +68,7 @@ def main(
     )
     dropped: Counter = Counter()
     lists = run_lists(read_run(run), collection, window)
+    dropped["no candidates"] += len(collection.query_ids) - len(lists)
     chosen = eligible_lists(lists, collection, judged, window, limit, dropped)
     query_ids = [collection.query_ids[query] for query, _, _ in chosen]
     frames, tallies = [], []

@@ -19,7 +19,7 @@ def imported_names(source: Path) -> set[str]:
 def library_files(script: Path) -> list[Path]:
     """Return the modules beside `script` that it imports, directly or through others, sorted.
 
-    With them the templates that lie beside such a module, which it may read.
+    With them the files in the folder `templates` beside a module that names this folder.
     """
     root = script.parent
     found: set[Path] = set()
@@ -33,5 +33,10 @@ def library_files(script: Path) -> list[Path]:
                     if path.is_file() and path not in found:
                         found.add(path)
                         waiting.append(path)
-    templates = {template for path in found for template in (path.parent / "templates").glob("*.*")}
+    templates = {
+        template
+        for path in found
+        if '"templates"' in path.read_text(encoding="utf-8")
+        for template in (path.parent / "templates").glob("*.*")
+    }
     return sorted(found | templates)

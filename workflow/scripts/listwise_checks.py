@@ -1,10 +1,12 @@
 """Faults of the listwise block of a configuration that a schema cannot see."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from posbias.errors import ConfigError
 from posbias.listwise.prompt import LETTERS
+from posbias.options import check_options
+from posbias.retrieval.lexical import make_bm25
 from selection import check_known, check_unique
 
 PLACE = "config, listwise"
@@ -72,44 +74,53 @@ def check_sizes(block: Block) -> None:
     )
 
 
-def encoders_used(block: Block) -> dict[str, list[str]]:
-    """Return the encoders that each place names; raises ConfigError where one must and does not."""
-    used = {"scorer.encoders": list(block["scorer"]["encoders"])}
-    named = [(f"first_stages.{name}", s) for name, s in block["first_stages"].items()]
-    named += [(f"teacher.{member['name']}", member) for member in block["teacher"]]
-    for place, entry in named:
-        if entry["kind"] in ("dense", "cosine"):
-            found = entry["options"].get("encoder")
-            refuse(
-                found is None, f"{place}.options", f"{entry['kind']} needs an encoder; name one."
-            )
-            used[f"{place}.options.encoder"] = [found]
-    return used
+class VectorOptions(NamedTuple):
+    """Options of a search by the vectors of an encoder."""
+
+    encoder: str
+
+
+class FusionOptions(NamedTuple):
+    """Options of a first stage that is fused from others."""
+
+    of: list[str]
+    k: int
+
+
+OPTIONS: dict[str, Callable] = {
+    "bm25": make_bm25,
+    "dense": VectorOptions,
+    "cosine": VectorOptions,
+    "fusion": FusionOptions,
+}
 
 
 def check_searches(block: Block) -> None:
-    """Check first stages, teacher and the encoders that they and the scorer name."""
-    stages = block["first_stages"]
-    for place, names in encoders_used(block).items():
-        check_known(f"{PLACE}.{place}", names, block["embedding"]["encoders"])
+    """Check the options of first stages and teacher, and the encoders they and the scorer name."""
+    stages, encoders = block["first_stages"], block["embedding"]["encoders"]
+    named = [(f"first_stages.{name}", stage) for name, stage in stages.items()]
+    named += [(f"teacher.{member['name']}", member) for member in block["teacher"]]
+    check_known(f"{PLACE}.scorer.encoders", block["scorer"]["encoders"], encoders)
     before: list[str] = []
-    for name, stage in stages.items():
-        if stage["kind"] == "fusion":
-            of = stage["options"].get("of")
-            named = isinstance(of, list) and of and all(isinstance(other, str) for other in of)
+    for place, search in named:
+        kind, options, at = search["kind"], search["options"], f"{PLACE}.{place}.options"
+        check_options(at, OPTIONS[kind], options, own={"texts": ()} if kind == "bm25" else None)
+        if OPTIONS[kind] is VectorOptions:
+            check_known(f"{at}.encoder", [options["encoder"]], encoders)
+        if kind == "fusion":
             refuse(
-                not named or "k" not in stage["options"],
-                f"first_stages.{name}.options",
-                "a fusion needs `of`, a list of first stages, and `k`; give both.",
+                not (isinstance(options["of"], list) and options["of"]),
+                f"{place}.options.of",
+                f"{options['of']!r} is no list of first stages; name them.",
             )
-            late = [other for other in of if other in stages and other not in before]
+            late = [name for name in stages if name in options["of"] and name not in before]
             refuse(
                 bool(late),
-                f"first_stages.{name}.options.of",
+                f"{place}.options.of",
                 f"{', '.join(late)} must stand before the fusion; move it up.",
             )
-            check_known(f"{PLACE}.first_stages.{name}.options.of", of, before)
-        before.append(name)
+            check_known(f"{at}.of", options["of"], before)
+        before.append(place.removeprefix("first_stages."))
     check_unique("listwise.first_stages, label", [stage["label"] for stage in stages.values()])
     check_unique("listwise.teacher, name", [member["name"] for member in block["teacher"]])
     for place in ("main_stage", "training_stage"):

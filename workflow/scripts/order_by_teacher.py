@@ -78,7 +78,9 @@ def main(
             dropped[f"fewer than {window} candidates"] += 1
             continue
         judged = benchmark.qrels[query.query_id]
-        if not any(doc_id in judged for doc_id in doc_ids):
+        relevant = {doc_id for doc_id, grade in judged.items() if grade > 0}
+        source = next((place for place, doc_id in enumerate(doc_ids) if doc_id in relevant), None)
+        if source is None:
             dropped[f"source not among the first {window}"] += 1
             continue
         places = np.array([rows[doc_id] for doc_id in doc_ids])
@@ -89,18 +91,16 @@ def main(
             for m in members
         }
         scores = scores_of_list(members, raw)
-        relevant = [rows[doc_id] for doc_id, grade in judged.items() if grade > 0]
         alone = teacher_order(scores, places, [])
         for name, order in (("teacher_alone", alone), ("first_stage", np.arange(window))):
             grades = [judged.get(doc_ids[place], 0) for place in order]
             quality[name].append(ndcg_of_grades(grades, list(judged.values()), cutoff))
-        source = next(place for place, doc_id in enumerate(doc_ids) if doc_id in judged)
         slots[source] += 1
         records.append(
             {
                 "query_id": query.query_id,
                 "doc_ids": doc_ids,
-                "order": teacher_order(scores, places, relevant).tolist(),
+                "order": teacher_order(scores, places, [rows[d] for d in relevant]).tolist(),
                 "source_slot": source,
             }
         )

@@ -94,6 +94,11 @@ def main(
     collection, _ = read_collection(
         passages, queries, qrels, vectors, query_vectors, scorer["encoders"]
     )
+    if bool(propensity) != entry["ips"]:
+        raise DataError(
+            f"{model}: ips is {entry['ips']}, and {len(propensity)} files of propensities were "
+            "given; a model with ips needs one, any other none."
+        )
     records = read_jsonl(lists, ("query_id", "doc_ids", "order"))
     examples = shown_lists(records, read_shown(shown, records), collection)
     weights = read_weights(propensity, ips)
@@ -109,7 +114,10 @@ def main(
         "ips": ips if propensity else None,
         "steps": steps,
         "lists": len(records),
-        "data_sha256": {path.name: sha256_file(path) for path in (lists, shown, *propensity)},
+        "data_sha256": {
+            f"{path.parent.name}/{path.name}": sha256_file(path)
+            for path in (lists, shown, vectors, query_vectors, *propensity)
+        },
     }
     name = f"train {model}/{seed}"
     states = Path(resume_dir) / content_hash(settings)

@@ -20,6 +20,9 @@ def check_options(
     """
     signature = inspect.signature(function)
     try:
+        taken = [name for name in options if name in (own or {})]
+        if taken:
+            raise TypeError(f"{taken[0]!r} is no option")
         signature.bind(*[None] * given, **{**(own or {}), **options})
     except TypeError as fault:
         names = [name for name in list(signature.parameters)[given:] if name not in (own or {})]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.listwise.order_summary import ORDERS, comparisons
+from posbias.listwise.order_summary import comparisons
 from posbias.listwise.slot_summary import slot_differences, slot_tables
 
 
@@ -30,15 +30,16 @@ def ablation_rows(
     ]
 
 
-def ips_pairs(models: Mapping[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Return per augmentation the models that differ in IPS alone: (with, without)."""
-    pairs = {}
-    for name, entry in models.items():
-        for other, without in models.items():
-            same = all(entry[part] == without[part] for part in ("augmentation", "lm"))
-            if entry["ips"] and not without["ips"] and same:
-                pairs[entry["augmentation"]] = (name, other)
-    return pairs
+def ips_pairs(models: Mapping[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the models that differ in IPS alone: (with, without)."""
+    return [
+        (name, other)
+        for name, entry in models.items()
+        for other, without in models.items()
+        if entry["ips"]
+        and not without["ips"]
+        and all(entry[part] == without[part] for part in ("augmentation", "lm"))
+    ]
 
 
 def augmentation_pairs(models: Mapping[str, dict[str, Any]]) -> list[tuple[str, str]]:
@@ -50,6 +51,10 @@ def augmentation_pairs(models: Mapping[str, dict[str, Any]]) -> list[tuple[str, 
         if without["augmentation"] == "none" != entry["augmentation"]
         and all(entry[part] == without[part] for part in ("ips", "lm"))
     ]
+
+
+def _shared_parts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {"augmentation": entry["augmentation"], "lm": entry["lm"]}
 
 
 def ips_only(
@@ -69,15 +74,14 @@ def ips_only(
         return []
     tables = slot_tables(by_slot)
     found = []
-    for augmentation, pair in pairs.items():
-        for record in slot_differences(tables, [pair], resamples, level, seed):
-            found.append({"augmentation": augmentation, **record, "what": f"slot {record['what']}"})
-    tests = comparisons(by_order, list(pairs.values()), resamples, level, seed)
-    for augmentation, record in zip([*pairs] * len(ORDERS), tests, strict=True):
+    for record in slot_differences(tables, pairs, resamples, level, seed):
+        parts = _shared_parts(models[record["a"]])
+        found.append({**parts, **record, "what": f"slot {record['what']}"})
+    for record in comparisons(by_order, pairs, resamples, level, seed):
         difference = record.pop("mean_difference")
         found.append(
             {
-                "augmentation": augmentation,
+                **_shared_parts(models[record["first"]]),
                 "a": record.pop("first"),
                 "b": record.pop("second"),
                 "what": f"{record.pop('order')} nDCG",

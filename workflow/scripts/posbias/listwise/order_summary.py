@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from posbias.keyed import keyed_generator
-from posbias.listwise.value_table import query_means, seed_means
+from posbias.listwise.value_table import check_same_queries, query_means, seed_means
 from posbias.measures.intervals import mean_record
 from posbias.measures.significance import compare_family, paired_comparison
 
@@ -34,7 +34,7 @@ def system_record(
         **{name: mean_record(value, resamples, level, rng) for name, value in values.items()},
         "drop": mean_record(values["original"] - values["shuffled"], resamples, level, rng),
         "variance_over_shuffles": float(per_order.groupby("seed").var(ddof=0).mean()),
-        "tau_psi": float(taus["tau_psi"].mean()) if len(taus) else None,
+        "tau_psi": float(taus["tau_psi"].mean()) if taus["tau_psi"].notna().any() else None,
         "per_seed": {name: seed_means(part) for name, part in parts.items()},
     }
 
@@ -76,10 +76,12 @@ def summarise_orders(
     """Return per collection: n, systems, comparisons (Table 1).
 
     frame: system, seed, collection, first_stage, order, query_id, ndcg; stability: tau_psi.
+    Raises DataError unless all systems, seeds and orders have values of the same queries.
     """
     main = frame[frame["first_stage"] == main_stage]
     record = {}
     for collection, rows in main.groupby("collection", sort=False):
+        check_same_queries(rows, ["collection", "system", "seed", "order"])
         taus = stability[stability["collection"] == collection]
         record[collection] = {
             "first_stage": main_stage,
@@ -104,7 +106,8 @@ def first_stage_table(
 ) -> dict[str, Any]:
     """Return nDCG per collection and first stage, alone and reranked by the two models (Table 2).
 
-    Original orders only; difference: proposed less baseline, paired over queries.
+    Original orders only; difference: proposed less baseline, paired over queries. Raises
+    DataError unless both have values of the same queries.
     """
     original = frame[(frame["order"] == 0) & frame["system"].isin([ALONE, baseline, proposed])]
     table: dict[str, Any] = {}
@@ -116,6 +119,7 @@ def first_stage_table(
         name = "alone" if system == ALONE else system
         of_stage[name] = mean_record(query_means(rows), resamples, level, rng)
     for (collection, stage), rows in original.groupby(["collection", "first_stage"], sort=False):
+        check_same_queries(rows, ["collection", "first_stage", "system", "seed"])
         rng = keyed_generator(seed, "first stages", collection, stage, "difference")
         first, second = (query_means(rows[rows["system"] == m]) for m in (proposed, baseline))
         found = paired_comparison(first, second, resamples, level, rng)

@@ -21,6 +21,7 @@ from posbias.errors import ConfigError, DataError
 from posbias.files import read_json, write_json
 from posbias.listwise.collection import Collection
 from posbias.listwise.losses import plackett_luce_loss, ranks_of
+from posbias.listwise.window_rows import checked_windows
 
 if TYPE_CHECKING:
     from transformers import LlamaConfig
@@ -33,6 +34,11 @@ def decoder_config(body: dict[str, Any], largest_window: int) -> "LlamaConfig":
     """Return the decoder's configuration; raises ConfigError for values that it refuses."""
     from transformers import LlamaConfig
 
+    place = "listwise.scorer.options.body"
+    known = LlamaConfig()
+    unknown = [name for name in body if not hasattr(known, name)]
+    if unknown:  # the library would keep it and build the default
+        raise ConfigError(f"{place}: a Llama decoder has no option {', '.join(unknown)}.")
     try:
         # Passages, and the query before and after them.
         return LlamaConfig(
@@ -42,8 +48,8 @@ def decoder_config(body: dict[str, Any], largest_window: int) -> "LlamaConfig":
             max_position_embeddings=largest_window + 2,
             **body,
         )
-    except (TypeError, ValueError) as fault:
-        raise ConfigError(f"listwise.scorer.body: {fault}") from fault
+    except Exception as fault:  # the library has a kind of its own for values that do not fit
+        raise ConfigError(f"{place}: {fault}") from fault
 
 
 class PassageEmbeddingScorer(nn.Module):
@@ -111,8 +117,10 @@ class PassageEmbeddingScorer(nn.Module):
     ) -> torch.Tensor:
         """Return (B, k) scores in slot order; queries (B,) and passages (B, k) are rows.
 
-        Raises ConfigError for a window of more passages than the scorer has slots.
+        Raises ConfigError for a window of more passages than the scorer has slots, DataError for
+        rows that the collection does not have.
         """
+        queries, passages = checked_windows(collection, queries, passages)
         k = passages.shape[1]
         if k > self.largest_window:
             raise ConfigError(f"a window of {k} passages: this scorer has {self.largest_window}.")
@@ -141,7 +149,9 @@ class PassageEmbeddingScorer(nn.Module):
         probability of choosing passage after passage by these scores.
         """
         scores = self.scores(collection, queries, passages)
-        return scores, plackett_luce_loss(scores, ranks_of(torch.as_tensor(orders)))
+        return scores, plackett_luce_loss(
+            scores, ranks_of(torch.as_tensor(orders, device=scores.device))
+        )
 
     def save(self, folder: Path) -> None:
         """Write weights and options into an existing folder."""

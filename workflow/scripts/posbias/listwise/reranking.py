@@ -47,7 +47,8 @@ def calibrated(score: Score, placeholder: int) -> Score:
         if len(new):
             of_new = score(new, np.full((len(new), k), placeholder, dtype=np.int64))
             empty.update(((q, k), row) for q, row in zip(new.tolist(), of_new, strict=True))
-        return score(queries, passages) - np.stack([empty[q, k] for q in queries.tolist()])
+        of_slots = np.array([empty[q, k] for q in queries.tolist()]).reshape(passages.shape)
+        return score(queries, passages) - of_slots
 
     return without_slots
 

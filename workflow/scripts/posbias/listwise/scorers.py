@@ -98,6 +98,11 @@ def build_scorer(
 
 
 def load_scorer(kind: str, folder: Path, options: dict[str, Any]) -> ListwiseScorer:
-    """Load a trained scorer; raises ConfigError for an unknown kind, DataError for a bad folder."""
+    """Load a trained scorer, onto an accelerator where there is one.
+
+    Raises ConfigError for an unknown kind, DataError for a bad folder.
+    """
+    import torch
+
     _, load = _of_kind(kind)
-    return load(folder, options).eval()
+    return load(folder, options).eval().to("cuda" if torch.cuda.is_available() else "cpu")

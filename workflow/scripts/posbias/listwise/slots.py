@@ -50,10 +50,11 @@ def eligible_lists(
     return chosen
 
 
-def placed(others: np.ndarray, relevant: int, slot: int) -> np.ndarray:
+def placed(others: np.ndarray, relevant: int | np.ndarray, slot: int) -> np.ndarray:
     """Return the window with the relevant passage at `slot` (0-based), the others in their order.
 
-    others: (k - 1,) or (n, k - 1). Raises ConfigError for a slot outside the window.
+    others: (k - 1,) and one relevant passage, or (n, k - 1) and n of them. Raises ConfigError
+    for a slot outside the window.
     """
     if not 0 <= slot <= others.shape[-1]:
         raise ConfigError(f"slot {slot} lies outside a window of {others.shape[-1] + 1}.")
@@ -74,7 +75,7 @@ def ranks_by_slot(
     ranks = np.empty((len(chosen), window), dtype=np.int64)
     heartbeat, flat = Heartbeat(name, window), 0
     for slot in range(window):
-        shown = np.insert(others, slot, relevant, axis=1)
+        shown = placed(others, relevant, slot)
         scores = score(queries, shown)
         order = order_by_score(scores, shown)
         ranks[:, slot] = np.argmax(order == slot, axis=1) + 1

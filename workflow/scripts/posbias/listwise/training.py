@@ -13,6 +13,7 @@ from posbias.listwise.ips import ips_rank_loss
 from posbias.listwise.losses import joint_loss, rank_loss, ranks_of
 from posbias.listwise.propensity import ItemWeights
 from posbias.listwise.scorers import ListwiseScorer
+from posbias.training.arguments import shared_arguments
 from posbias.training.progress import progress_callback
 
 if TYPE_CHECKING:
@@ -108,29 +109,11 @@ def make_reranker_trainer(
             return (loss, scores) if return_outputs else loss
 
     arguments = TrainingArguments(
-        output_dir=str(resume_dir),
+        **shared_arguments(options, options["learning_rate"], seed, resume_dir),
         max_steps=steps,
-        per_device_train_batch_size=options["batch_size"],
         gradient_accumulation_steps=options["gradient_accumulation"],
-        learning_rate=options["learning_rate"],
-        warmup_steps=options["warmup_ratio"],
-        lr_scheduler_type=options["schedule"],
-        weight_decay=options["weight_decay"],
-        max_grad_norm=options["max_grad_norm"],
-        optim="adamw_torch",
-        seed=seed,
-        data_seed=seed,
-        save_strategy="steps",
-        save_steps=options["save_every"],
-        save_total_limit=1,
-        logging_strategy="steps",
-        logging_steps=options["log_every"],
-        logging_nan_inf_filter=False,  # a loss that is no number must be seen
         remove_unused_columns=False,
         label_names=[],
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_pin_memory=False,
     )
     trainer = RerankerTrainer(
         model=scorer,

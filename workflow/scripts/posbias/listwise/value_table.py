@@ -26,6 +26,21 @@ def read_values(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def check_same_queries(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Raise DataError unless every combination of `columns` has a value of the same queries.
+
+    Means per query pair by their place, so that other queries would pair without a sign of it. A
+    value may come twice: every reference brings those of the first stages alone.
+    """
+    first = None
+    for key, rows in frame.groupby(list(columns), sort=False):
+        queries = set(rows["query_id"])
+        first = queries if first is None else first
+        if queries != first:
+            where = ", ".join(f"{name} {value}" for name, value in zip(columns, key, strict=True))
+            raise DataError(f"{where}: evaluated on other queries; evaluate all systems again.")
+
+
 def by_query(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Return the mean nDCG over seeds: a row per query, a column per combination of `columns`.
 

@@ -15,14 +15,20 @@ def measure_name(cutoff: int) -> str:
 def ndcg_per_query(qrels: Qrels, run: Run, cutoff: int) -> dict[str, float]:
     """Return nDCG@cutoff of each judged query in the order of the judgements.
 
-    A judged query that the run lacks counts 0. Raises DataError naming query and document where
-    a score is not a number or equals the one before: the value would depend on names alone.
+    A judged query that the run lacks counts 0, and so does a negative grade. Raises DataError
+    naming query and document where a score is not a number or equals the one before: the value
+    would depend on names alone.
     """
     import ir_measures
 
     check_run(run)
     measure = ir_measures.nDCG @ cutoff
-    found = {row.query_id: row.value for row in ir_measures.iter_calc([measure], qrels, run)}
+    # The library below ends the whole process for a query that has grades below -1 only.
+    judged = {
+        query_id: {doc_id: max(grade, 0) for doc_id, grade in grades.items()}
+        for query_id, grades in qrels.items()
+    }
+    found = {row.query_id: row.value for row in ir_measures.iter_calc([measure], judged, run)}
     return {query_id: float(found[query_id]) for query_id in qrels}
 
 

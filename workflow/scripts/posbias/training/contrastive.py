@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posbias.errors import ConfigError, DataError, DivergedError
+from posbias.training.arguments import shared_arguments
 from posbias.training.progress import progress_callback
 
 if TYPE_CHECKING:
@@ -83,29 +84,11 @@ def make_trainer(
             pass
 
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(resume_dir),
+        **shared_arguments(options, learning_rate, seed, resume_dir),
         num_train_epochs=options["epochs"],
-        per_device_train_batch_size=options["batch_size"],
-        learning_rate=learning_rate,
-        warmup_steps=options["warmup_ratio"],
-        lr_scheduler_type=options["schedule"],
-        weight_decay=options["weight_decay"],
-        max_grad_norm=options["max_grad_norm"],
-        optim="adamw_torch",
-        seed=seed,
-        data_seed=seed,
         batch_sampler=BatchSamplers.NO_DUPLICATES,
         multi_dataset_batch_sampler=MultiDatasetBatchSamplers.PROPORTIONAL,
         prompts={"anchor": encoder.prompts["query"]},
-        save_strategy="steps",
-        save_steps=options["save_every"],
-        save_total_limit=1,
-        logging_strategy="steps",
-        logging_steps=options["log_every"],
-        logging_nan_inf_filter=False,  # a loss that is no number must be seen
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_pin_memory=False,
     )
     trainer = Trainer(
         model=encoder,
