@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from posbias.errors import DataError
-from posbias.measures import rank_stability
+from posbias.measures import intervals
 from posbias.measures.rank_stability import slot_variance, tau_psi, variance_difference
 
 
@@ -55,7 +55,7 @@ def test_no_slot_matters_no_variance():
 
 def test_draws_equal_resampling_of_rows():
     values = rng(1).random((40, 5)) * np.linspace(0.5, 1, 5)
-    means = rank_stability._resampled_slot_means(values, 8000, rng(2))
+    means = intervals.resampled_column_means(values, 8000, rng(2))
     picks = rng(3).integers(0, 40, size=(8000, 40))
     rows = values[picks].mean(axis=1)
     for slot in range(5):
@@ -66,7 +66,7 @@ def test_draws_equal_resampling_of_rows():
 def test_blocks_do_not_change_the_draws(monkeypatch):
     values = rng(1).random((40, 5))
     whole = slot_variance(values, 200, 0.9, rng(2))
-    monkeypatch.setattr(rank_stability, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", 100)
     assert slot_variance(values, 200, 0.9, rng(2)) == pytest.approx(whole)
 
 
