@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from listwise_toy import BODY, OPTIONS, toy_collection
 from posbias.errors import ConfigError, DataError, DivergedError
 from posbias.listwise.augment import presentations
+from posbias.listwise.collection import Collection
 from posbias.listwise.losses import ranks_of
 from posbias.listwise.ordering import order_by_score
 from posbias.listwise.propensity import Propensity, inverse_weights
@@ -243,3 +244,20 @@ def test_every_list_is_seen_before_one_comes_again(tmp_path):
     seen = list(itertools.chain.from_iterable(batch["query"].tolist() for batch in loader))
     assert sorted(seen) == list(range(48))
     assert seen != sorted(seen)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"query_id": "nobody"}, "lacks this query"),
+        ({"doc_ids": ["d0", "elsewhere"]}, "lacks document 'elsewhere'"),
+        ({"doc_ids": ["d0", "d0"]}, "stands in it twice"),
+        ({"order": [0]}, "teacher's order does not name each of its 2 places once"),
+        ({"order": [1, 1]}, "teacher's order"),
+    ],
+)
+def test_a_list_of_another_collection_or_a_damaged_one_is_named(change, message):
+    collection = Collection(["q0"], ["words"], ["d0", "d1"], ["one", "two"])
+    record = {"query_id": "q0", "doc_ids": ["d0", "d1"], "order": [1, 0]} | change
+    with pytest.raises(DataError, match=message):
+        shown_lists([record], [[np.arange(2)]], collection)

@@ -20,11 +20,14 @@ from posbias.retrieval.lexical import make_bm25
 from posbias.retrieval.trec import read_run
 
 log = logging.getLogger("teacher")
+PLACE = "listwise.teacher"
 
 
 def scores_of_list(members: list[dict[str, Any]], raw: dict[str, np.ndarray]) -> np.ndarray:
     """Return the mean of the members' activated scores of one list."""
-    activated = {m["name"]: make_activation(m["activation"])(raw[m["name"]]) for m in members}
+    activated = {
+        m["name"]: make_activation(m["activation"], PLACE)(raw[m["name"]]) for m in members
+    }
     return mean_scores(activated)
 
 

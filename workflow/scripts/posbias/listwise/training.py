@@ -51,12 +51,15 @@ def shown_lists(
 
     lists: records with query_id, doc_ids and order (the teacher's, as places in doc_ids);
     presentations: per list, which of its places stands at each slot. The order of an example is
-    the teacher's as slots, best first.
+    the teacher's as slots, best first. Raises DataError naming the query of a list that is not
+    of this collection, or whose order or presentation does not name every place once.
     """
     examples = []
     for record, shown in zip(lists, presentations, strict=True):
+        _check_list(record, collection)
         passages = np.array([collection.doc_rows[doc_id] for doc_id in record["doc_ids"]])
         for places in shown:
+            _check_places(record, places, "a presentation")
             slot_of = np.argsort(places)
             examples.append(
                 {
@@ -68,6 +71,28 @@ def shown_lists(
     if not examples:
         raise DataError("there is no list to train on; see the summary of the teacher's step.")
     return examples
+
+
+def _check_list(record: dict, collection: Collection) -> None:
+    where = f"training list of query {record['query_id']!r}"
+    remedy = "run the teacher's step again"
+    if record["query_id"] not in collection.query_rows:
+        raise DataError(f"{where}: the collection lacks this query; {remedy}.")
+    unknown = [doc_id for doc_id in record["doc_ids"] if doc_id not in collection.doc_rows]
+    if unknown:
+        raise DataError(f"{where}: the collection lacks document {unknown[0]!r}; {remedy}.")
+    if len(set(record["doc_ids"])) < len(record["doc_ids"]):
+        raise DataError(f"{where}: a document stands in it twice; {remedy}.")
+    _check_places(record, record["order"], "the teacher's order")
+
+
+def _check_places(record: dict, places: Sequence[int] | np.ndarray, what: str) -> None:
+    if sorted(places) != list(range(len(record["doc_ids"]))):
+        raise DataError(
+            f"training list of query {record['query_id']!r}: {what} does not name each of its "
+            f"{len(record['doc_ids'])} places once; run the teacher's and the augmentation's step "
+            "again."
+        )
 
 
 def _collate(examples: list[dict[str, np.ndarray]]) -> dict[str, "Tensor"]:

@@ -47,14 +47,16 @@ ACTIVATIONS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-def make_activation(spec: dict) -> Activation:
-    """Build an activation from `{"name": …, options}`; raises ConfigError if it is unknown."""
+def make_activation(spec: dict, place: str = "verification.panel") -> Activation:
+    """Build an activation from `{"name": …, options}`; raises ConfigError if it is unknown.
+
+    place: where it stands in the config, for the message.
+    """
     options = dict(spec)
     name = options.pop("name", None)
     if name not in ACTIVATIONS:
         raise ConfigError(
-            f"verification.panel: activation {name!r} does not exist; "
-            f"known: {', '.join(sorted(ACTIVATIONS))}."
+            f"{place}: activation {name!r} does not exist; known: {', '.join(sorted(ACTIVATIONS))}."
         )
-    check_options(f"verification.panel: activation {name!r}", ACTIVATIONS[name], options, given=1)
+    check_options(f"{place}: activation {name!r}", ACTIVATIONS[name], options, given=1)
     return lambda scores: ACTIVATIONS[name](scores, **options)
