@@ -15,6 +15,7 @@ FACTS = {
     "parameters": 345678,
     "lists": 5585,
     "shown_orders": 22340,
+    "seen_orders": 16800,
     "steps": 525,
     "training": {
         "rank_weight": 0.1,
@@ -29,7 +30,7 @@ FACTS = {
 def test_the_facts_stand_in_the_card():
     card = reranker_card(FACTS)
     for text in ("# DebiasFirst <x>, seed 43", "at mini scale. Not the paper's models.",
-                 "passage_embedding, 345678 parameters", "rotation", "5585 lists in 22340 shown",
+                 "passage_embedding, 345678 parameters", "rotation", "5585 lists, 16800 of 22340",
                  "0.1, sum over pairs", "32, 3, 525", "0.001"):  # fmt: skip
         assert text in card
     assert "ranking loss | yes |" in card

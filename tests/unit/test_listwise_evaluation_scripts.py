@@ -13,6 +13,7 @@ from listwise_settings import (
     CUTOFF,
     DEPTH,
     MODELS,
+    SCORER,
     SEEDS,
     STAGES,
     SYSTEMS,
@@ -213,7 +214,7 @@ def test_another_models_or_a_changed_checkpoint_is_refused(listwise_chain, tmp_p
 
 def some_systems(chain, **changed) -> list[System]:
     options = {"model": "first", "checkpoints": chain.checkpoints("first"), "seeds": SEEDS,
-               "scorer": {"kind": "passage_embedding", "options": {}},
+               "scorer": SCORER,
                "inferences": ["plain", "calibrated"], "batch": 4} | changed  # fmt: skip
     return list(trained_systems(**options))
 
@@ -249,5 +250,8 @@ def test_a_calibrated_system_subtracts_the_last_passage(listwise_chain):
 def test_systems_that_do_not_exist_are_named(listwise_chain):
     with pytest.raises(ConfigError, match="inference 'sampled' does not exist; known: plain"):
         some_systems(listwise_chain, inferences=["sampled"])
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ConfigError, match="2 checkpoints for 3 seeds"):
         some_systems(listwise_chain, seeds=[1, 2, 3])
+    other = SCORER | {"encoders": SCORER["encoders"][::-1]}
+    with pytest.raises(DataError, match=r"trained with another listwise.scorer"):
+        some_systems(listwise_chain, scorer=other)

@@ -42,7 +42,7 @@ def files(tmp_path):
     offered = {name: unit_rows(rng, 3, width) for name, width in (("one", 4), ("two", 6))}
     empty = {f"placeholder_{name}": unit_rows(rng, 1, v.shape[1]) for name, v in offered.items()}
     asked = {name: unit_rows(rng, 2, vectors.shape[1]) for name, vectors in offered.items()}
-    save_file({**offered, **empty}, str(tmp_path / "passages.safetensors"))
+    save_file({**offered, **empty}, str(tmp_path / "passages.safetensors"), {"placeholder": "N/A"})
     save_file(asked, str(tmp_path / "queries.safetensors"))
     names = ("passages.jsonl", "queries.jsonl", "qrels.txt")
     paths = [tmp_path / name for name in (*names, "passages.safetensors", "queries.safetensors")]

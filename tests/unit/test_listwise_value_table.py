@@ -8,6 +8,7 @@ from posbias.errors import DataError
 from posbias.listwise.value_table import (
     by_query,
     check_same_queries,
+    check_seeds,
     query_means,
     read_values,
     seed_means,
@@ -30,7 +31,26 @@ def test_files_are_read_one_below_the_other(frame, tmp_path):
     paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
     frame[:3].to_parquet(paths[0], index=False)
     frame[3:].to_parquet(paths[1], index=False)
-    pd.testing.assert_frame_equal(read_values(paths, ["query_id", "ndcg"]), frame)
+    columns = ["query_id", "seed", "slot", "ndcg"]
+    pd.testing.assert_frame_equal(read_values(paths, columns), frame)
+
+
+def test_a_value_that_is_no_number_or_comes_twice_is_refused(frame, tmp_path):
+    columns = ["query_id", "seed", "slot", "ndcg"]
+    frame.assign(ndcg=float("nan")).to_parquet(tmp_path / "nan.parquet", index=False)
+    with pytest.raises(DataError, match=r"nan.parquet: query 'b' has an nDCG that is not a number"):
+        read_values([tmp_path / "nan.parquet"], columns)
+    twice = pd.concat([frame, frame[:1].assign(ndcg=0.0)])
+    twice.to_parquet(tmp_path / "twice.parquet", index=False)
+    with pytest.raises(DataError, match=r"twice.parquet: two values for \{'query_id': 'b'"):
+        read_values([tmp_path / "twice.parquet"], columns)
+
+
+def test_a_seed_that_is_missing_is_named():
+    frame = pd.DataFrame({"system": ["first", "first", "cosine"], "seed": [1, 2, -1]})
+    check_seeds(frame, [2, 1], untrained=-1)
+    with pytest.raises(DataError, match=r"first was evaluated with the seeds \[1, 2\]"):
+        check_seeds(frame, [1, 2, 3], untrained=-1)
 
 
 def test_a_missing_column_is_named_with_its_file(frame, tmp_path):

@@ -199,7 +199,7 @@ def test_a_checkpoint_loads_tells_its_training_and_knows_its_data(training_comma
 def test_a_damaged_checkpoint_is_named_before_it_gives_numbers(training_command, tmp_path):
     subprocess.run(training_command("model", epochs=1), check=True, capture_output=True)
     folder = tmp_path / "model"
-    with pytest.raises(DataError, match="bert, setting begin, not gpt2"):
+    with pytest.raises(DataError, match="bert, setting begin, not retriever gpt2"):
         checked_settings(folder, {"retriever": "gpt2", "setting": "begin"})
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])

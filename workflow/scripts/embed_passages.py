@@ -43,7 +43,7 @@ def main(
         found[name] = encode_unit(encoder, texts, batch_size, f"embed {name}")
         found[f"{PLACEHOLDER}_{name}"] = encode_unit(encoder, [placeholder], batch_size, name)
     with whole_file(vectors) as part:
-        save_file(found, str(part))
+        save_file(found, str(part), metadata={PLACEHOLDER: placeholder})
     log.info("wrote %d vectors per encoder to %s", len(texts), vectors)
 
 

@@ -14,9 +14,9 @@ from posbias.listwise.lists import read_collection, run_lists
 from posbias.listwise.ordering import count_flat, order_by_score
 from posbias.listwise.propensity import Propensity, count_placements, shuffled
 from posbias.listwise.reranking import window_score
-from posbias.listwise.scorers import load_scorer
+from posbias.listwise.systems import load_reranker
+from posbias.listwise.windows import warn_flat
 from posbias.logs import Heartbeat
-from posbias.models.checkpoints import checked_settings
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
 
@@ -65,7 +65,6 @@ def main(
         threads: CPU threads
     """
     set_threads(threads)
-    checked_settings(checkpoint, {"reranker": model, "seed": model_seed})
     collection, _ = read_collection(
         passages, queries, qrels, vectors, query_vectors, scorer["encoders"]
     )
@@ -86,7 +85,7 @@ def main(
         ]
     )
     score = window_score(
-        load_scorer(scorer["kind"], checkpoint, scorer["options"]), collection, batch_size
+        load_reranker(checkpoint, model, model_seed, scorer), collection, batch_size
     )
     counts = np.zeros((window, window), dtype=np.int64)
     heartbeat, flat = Heartbeat("propensity", len(shown)), 0
@@ -96,8 +95,7 @@ def main(
         counts += count_placements(order_by_score(scores, shown[block]))
         flat += count_flat(scores)
         heartbeat.beat(min(at + BLOCK, len(shown)))
-    if flat:
-        log.warning("%d of %d lists are flat: all their scores are equal", flat, len(shown))
+    warn_flat("propensity", flat, len(shown))
     found = Propensity(counts)
     found.check()
     write_json(

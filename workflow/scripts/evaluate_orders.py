@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from adapter import start
+from posbias.errors import ConfigError, DataError
 from posbias.files import whole_directory, whole_file, write_json
 from posbias.listwise.aggregation import item_orders
 from posbias.listwise.collection import Collection
@@ -160,6 +161,7 @@ def main(
     )
     if not checkpoints:
         systems.append(None)
+    empty = []
     for number, stage, run in places(collections, stages, runs):
         collection, judged = loaded[number]
         lists = with_every_query(
@@ -169,18 +171,29 @@ def main(
             evaluation["queries"],
         )
         place = {"collection": collections[number], "first_stage": stage}
+        empty.append({**place, "queries": sum(len(passages) == 0 for _, passages in lists)})
+        if empty[-1]["queries"] == len(lists):
+            raise DataError(f"{run}: no query has a candidate; run the search again.")
         shuffles = evaluation["shuffles"] if stage == main_stage else 0
         for system in systems:
             found.add(system, place, collection, judged, lists, shuffles)
         log.info("%s: %s, %s done", model, collections[number], stage)
-    with whole_file(values) as part:
-        pd.concat(found.values).to_parquet(part, index=False)
-    with whole_file(stability) as part:
-        pd.concat(found.stability).to_parquet(part, index=False)
+    if not found.stability:
+        raise ConfigError(
+            f"main_stage {main_stage!r} is none of {', '.join(stages)}, or shuffles is below 2: "
+            "there is no shuffled order to evaluate."
+        )
+    for path, frames in ((values, found.values), (stability, found.stability)):
+        table = pd.concat(frames)
+        with whole_file(path) as part:
+            table.to_parquet(part, index=False)
     with whole_directory(reranked) as part:
         for name, run in found.runs.items():
             write_run(part / name, run, model)
-    write_json(summary, {"tallies": found.tallies, "reading": reading_record(systems)})
+    write_json(
+        summary,
+        {"tallies": found.tallies, "without_candidates": empty, "reading": reading_record(systems)},
+    )
 
 
 if "snakemake" in globals():

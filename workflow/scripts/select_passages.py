@@ -47,7 +47,10 @@ def main(
     if source == "documents":
         chosen = of_split(documents, **options)
     elif source == "leads":
-        chosen = read_leads(find_asset(**asset), **options, seed=seed, dropped=dropped)
+        known = {record["title"] for record in read_jsonl(documents, ("title",))}
+        chosen = read_leads(
+            find_asset(**asset), **options, seed=seed, dropped=dropped, known_titles=known
+        )
     else:
         raise ConfigError(f"listwise.corpora: source {source!r} is neither documents nor leads.")
     write_jsonl(passages, (passage.record() for passage in chosen))

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from adapter import start
+from posbias.errors import DataError
 from posbias.files import read_json, write_json
 from posbias.listwise.ablation import ablation_rows, augmentation_pairs, ips_only
 from posbias.listwise.order_summary import first_stage_table, summarise_orders
 from posbias.listwise.permutation_summary import summarise_permutations
 from posbias.listwise.propensity import Propensity, inverse_weights
 from posbias.listwise.slot_summary import end_differences, slot_tables, summarise_slots
-from posbias.listwise.systems import system_name
-from posbias.listwise.value_table import read_values
+from posbias.listwise.systems import SEEDLESS, system_name
+from posbias.listwise.value_table import check_seeds, read_values
 from posbias.measures.ndcg import measure_name
 
 log = logging.getLogger("summary")
@@ -40,11 +41,18 @@ def system_labels(
                                       "inference": "none"}}  # fmt: skip
 
 
-def propensity_record(paths: list[Path], seeds: list[int], ips: dict[str, Any]) -> dict[str, Any]:
+def propensity_record(
+    paths: list[Path], seeds: list[int], window: int, ips: dict[str, Any]
+) -> dict[str, Any]:
     """Return the propensity matrices by seed, and what bounds did to their inverses."""
     record: dict[str, Any] = {"seeds": {}, "weights": {}}
     for path, seed in zip(paths, seeds, strict=True):
         found = Propensity.from_record(read_json(path), path)
+        if found.k != window:
+            raise DataError(
+                f"{path}: propensities of lists of {found.k}, the study's windows hold {window}; "
+                "delete the file and estimate the propensities again."
+            )
         weights = inverse_weights(found, **ips)
         record["seeds"][str(seed)] = found.to_record()
         record["weights"][str(seed)] = {"floored": weights.floored, "capped": weights.capped}
@@ -104,6 +112,8 @@ def main(
     by_order = read_values(orders, (*WHO, "collection", "first_stage", "order", "ndcg"))
     taus = read_values(stability, (*WHO, "collection", "tau_psi"))
     by_m = read_values(permutations, (*WHO, "collection", "depth", "aggregate", "m", "ndcg"))
+    for values in (by_slot, by_order, by_m):
+        check_seeds(values, study["seeds"], SEEDLESS)
     main_stage = study["main_stage"]
     of_slots = read_json(slot_summaries[0])
     unaided = [p for p in augmentation_pairs(study["models"]) if p[1] != proposed]
@@ -147,10 +157,13 @@ def main(
             "orders": {
                 name: {"depth": study["depth"], **record} for name, record in order_record.items()
             },
+            "without_candidates": [
+                row for row in read_json(order_summaries[0])["without_candidates"] if row["queries"]
+            ],
             "first_stage_table": first_stage_table(by_order, baseline, proposed, **how),
             "permutations": summarise_permutations(by_m, window, window, **how),
             "permutations_sliding": summarise_permutations(by_m, deep, window, **how),
-            "propensity": propensity_record(propensity, study["seeds"], study["ips"]),
+            "propensity": propensity_record(propensity, study["seeds"], window, study["ips"]),
             "training": {
                 "lists": taught["lists"],
                 "first_stage": taught["first_stage"],

@@ -40,11 +40,18 @@ def read_shown(shown: Path, lists: list[dict]) -> list[list[np.ndarray]]:
     return [[np.array(order) for order in record["shown"]] for record in records]
 
 
-def read_weights(propensity: list[Path], options: dict[str, Any]) -> ItemWeights | None:
+def read_weights(
+    propensity: list[Path], window: int, options: dict[str, Any]
+) -> ItemWeights | None:
     """Read the inverse propensities that a model trains with; none were given, none come back."""
     if not propensity:
         return None
     found = Propensity.from_record(read_json(propensity[0]), propensity[0])
+    if found.k != window:
+        raise DataError(
+            f"{propensity[0]}: propensities of lists of {found.k}, the training lists hold "
+            f"{window}; delete the file and estimate the propensities again."
+        )
     return inverse_weights(found, **options)
 
 
@@ -101,7 +108,7 @@ def main(
         )
     records = read_jsonl(lists, ("query_id", "doc_ids", "order"))
     examples = shown_lists(records, read_shown(shown, records), collection)
-    weights = read_weights(propensity, ips)
+    weights = read_weights(propensity, len(records[0]["doc_ids"]), ips)
     # As many updates for every model, however many variants of a list it is shown.
     batch = training["batch_size"] * training["gradient_accumulation"]
     steps = math.ceil(len(records) / batch) * training["epochs"]
@@ -139,6 +146,7 @@ def main(
     settings |= {
         "parameters": sum(p.numel() for p in module.parameters()),
         "shown_orders": len(examples),
+        "seen_orders": min(steps * batch, len(examples)),
         "weights": None
         if weights is None
         else {n: getattr(weights, n) for n in ("zero_cells", "floored", "capped")},

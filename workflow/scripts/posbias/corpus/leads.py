@@ -1,6 +1,7 @@
 """Lead sections of Wikipedia articles: a corpus of another kind than running text."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,12 +25,19 @@ class Passage:
 
 
 def read_leads(
-    path: Path, min_chars: int, max_chars: int, limit: int, seed: int, dropped: Counter
+    path: Path,
+    min_chars: int,
+    max_chars: int,
+    limit: int,
+    seed: int,
+    dropped: Counter,
+    known_titles: Collection[str] = (),
 ) -> list[Passage]:
     """Return up to `limit` lead sections of `min_chars` to `max_chars` code points, both included.
 
     path: a JSON object of {title, extract, description} by id. Which ones are taken depends on
-    seed and title only. `dropped` counts what was left out, by reason. Raises DataError for
+    seed and title only. Articles of `known_titles` are left out: other corpora hold their text.
+    `dropped` counts what was left out, by reason. Raises DataError for
     another layout, ConfigError where no section has such a length.
     """
     content = read_json(path)
@@ -47,6 +55,9 @@ def read_leads(
         text = " ".join(record["extract"].split())
         if not min_chars <= len(text) <= max_chars:
             dropped[f"length outside {min_chars}-{max_chars} characters"] += 1
+            continue
+        if record["title"] in known_titles:
+            dropped["article of another corpus"] += 1
             continue
         doc_id = "lead-" + "_".join(record["title"].split())
         if doc_id in found:

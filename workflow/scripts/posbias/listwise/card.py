@@ -21,7 +21,8 @@ Positional Bias* (arXiv 2604.03642), made at {{ name }} scale. {{ note }}
 | augmentation by position | {{ entry.augmentation }} |
 | inverse propensities in the ranking loss | {{ "yes" if entry.ips else "no" }} |
 | language-model loss | {{ "yes" if entry.lm else "no" }} |
-| training data | {{ lists }} lists in {{ shown_orders }} shown orders, no language model's |
+| training data | {{ lists }} lists, {{ seen_orders }} of {{ shown_orders }} orders of them |
+| orders by | a mean of other scorers, the source passage first; no language model |
 | weight of the ranking loss | {{ training.rank_weight }}, {{ training.reduction }} over pairs |
 | batch size, epochs, steps | {{ training.batch_size }}, {{ training.epochs }}, {{ steps }} |
 | learning rate | {{ training.learning_rate }} |

@@ -32,6 +32,19 @@ def read_vectors(path: Path, wanted: Mapping[str, int]) -> dict[str, np.ndarray]
     return {name: found[name] for name in wanted}
 
 
+def _placeholder_text(path: Path) -> str:
+    from safetensors import safe_open
+
+    with safe_open(str(path), framework="np") as vectors:
+        text = (vectors.metadata() or {}).get(PLACEHOLDER)
+    if text is None:
+        raise DataError(
+            f"{path}: does not say which text its placeholder is; delete the file and run the "
+            "step that makes it again."
+        )
+    return text
+
+
 def read_collection(
     passages: Path,
     queries: Path,
@@ -57,7 +70,7 @@ def read_collection(
         query_ids=[query.query_id for query in benchmark.queries],
         queries=[query.text for query in benchmark.queries],
         doc_ids=[*doc_ids, PLACEHOLDER],
-        passages=[*texts, ""],
+        passages=[*texts, _placeholder_text(passage_vectors)],
         query_vectors=unit * np.hstack([asked[encoder] for encoder in encoders]),
         passage_vectors=unit
         * np.hstack([np.vstack([vectors[e], vectors[empty[e]]]) for e in encoders]),

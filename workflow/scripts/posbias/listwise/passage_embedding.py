@@ -35,6 +35,8 @@ def decoder_config(body: dict[str, Any], largest_window: int) -> "LlamaConfig":
     from transformers import LlamaConfig
 
     place = "listwise.scorer.options.body"
+    if not isinstance(body, dict) or body.get("num_hidden_layers", 1) < 1:
+        raise ConfigError(f"{place}: give the options of a decoder of 1 layer or more, not {body}.")
     known = LlamaConfig()
     unknown = [name for name in body if not hasattr(known, name)]
     if unknown:  # the library would keep it and build the default
@@ -70,7 +72,10 @@ class PassageEmbeddingScorer(nn.Module):
         body: dict[str, Any],
     ) -> None:
         super().__init__()
-        if not scale > 0:
+        for name, value in (("slot_scale", slot_scale), ("scale", scale), ("prior", prior)):
+            if not isinstance(value, int | float) or not math.isfinite(value):
+                raise ConfigError(f"listwise.scorer.options.{name} must be a number, is {value!r}.")
+        if scale <= 0:
             raise ConfigError(f"listwise.scorer.options.scale must be above 0, is {scale!r}.")
         from transformers import LlamaModel
 

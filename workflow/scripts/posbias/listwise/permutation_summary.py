@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from posbias.keyed import keyed_generator
-from posbias.listwise.value_table import query_means
+from posbias.listwise.value_table import check_same_queries, query_means
 from posbias.measures.intervals import mean_record
 
 SINGLE = "single"
@@ -21,6 +21,7 @@ def summarise_permutations(
     record: dict[str, Any] = {}
     at_depth = frame[frame["depth"] == depth]
     for collection, rows in at_depth.groupby("collection", sort=False):
+        check_same_queries(rows, ["system", "aggregate", "m"])
         systems: dict[str, Any] = {}
         for (system, aggregate, m), part in rows.groupby(["system", "aggregate", "m"], sort=False):
             rng = keyed_generator(seed, "permutations", collection, system, aggregate, m)

@@ -9,7 +9,7 @@ from posbias.errors import ConfigError, DataError
 from posbias.listwise.collection import Collection
 from posbias.listwise.lists import relevant_rows
 from posbias.listwise.ordering import count_flat, order_by_score
-from posbias.listwise.windows import Score, Tally
+from posbias.listwise.windows import Score, Tally, warn_flat
 from posbias.logs import Heartbeat
 from posbias.retrieval.trec import Qrels
 
@@ -81,4 +81,5 @@ def ranks_by_slot(
         ranks[:, slot] = np.argmax(order == slot, axis=1) + 1
         flat += count_flat(scores)
         heartbeat.beat(slot + 1)
+    warn_flat(name, flat, ranks.size)
     return ranks, Tally(ranks.size, flat)

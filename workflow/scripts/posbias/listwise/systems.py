@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from posbias.errors import ConfigError
+from posbias.errors import ConfigError, DataError
 from posbias.listwise.collection import Collection
 from posbias.listwise.cosine import CosineScorer
 from posbias.listwise.reranking import INFERENCE, window_score
@@ -58,6 +58,22 @@ def reading_record(systems: Sequence[System | None]) -> list[dict[str, int]]:
     return records
 
 
+def load_reranker(folder: Path, model: str, seed: int, scorer: dict[str, Any]) -> ListwiseScorer:
+    """Load a checkpoint after a look at what it says of itself.
+
+    scorer: the listwise.scorer block of the config. Raises DataError naming the folder where it
+    is another model's or seed's, was changed, or was trained with another block: the same vectors
+    in another order would give numbers without a sign of it.
+    """
+    settings = checked_settings(folder, {"reranker": model, "seed": seed})
+    if settings.get("scorer") != scorer:
+        raise DataError(
+            f"{folder}: was trained with another listwise.scorer than the config's; delete the "
+            "folder and run again."
+        )
+    return load_scorer(scorer["kind"], folder, scorer["options"])
+
+
 def system_name(model: str, inference: str) -> str:
     """Return the key of a model under a way of inference."""
     return model if inference == "plain" else f"{model}+{inference}"
@@ -79,11 +95,12 @@ def trained_systems(
     unknown = [name for name in inferences if name not in INFERENCE]
     if unknown:
         raise ConfigError(f"inference {unknown[0]!r} does not exist; known: {', '.join(INFERENCE)}")
+    if checkpoints and len(checkpoints) != len(seeds):
+        raise ConfigError(f"{model}: {len(checkpoints)} checkpoints for {len(seeds)} seeds.")
     if not checkpoints:
         yield System(model, SEEDLESS, CosineScorer(), "plain", batch)
         return
     for checkpoint, seed in zip(checkpoints, seeds, strict=True):
-        checked_settings(checkpoint, {"reranker": model, "seed": seed})
-        module = load_scorer(scorer["kind"], checkpoint, scorer["options"])
+        module = load_reranker(checkpoint, model, seed, scorer)
         for inference in inferences:
             yield System(system_name(model, inference), seed, module, inference, batch)

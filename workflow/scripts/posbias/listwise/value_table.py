@@ -8,6 +8,8 @@ import pandas as pd
 
 from posbias.errors import DataError
 
+VALUES = ("ndcg", "tau_psi")  # columns that are measured; the others say of what
+
 
 def read_values(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
     """Read Parquet files of one layout one below the other; raises DataError naming a bad file."""
@@ -22,6 +24,19 @@ def read_values(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
         missing = [name for name in columns if name not in frame]
         if missing:
             raise DataError(f"{path}: lacks the columns {', '.join(missing)}; evaluate again.")
+        if "ndcg" in frame and not np.isfinite(frame["ndcg"]).all():
+            query = frame.loc[~np.isfinite(frame["ndcg"]), "query_id"].iloc[0]
+            raise DataError(
+                f"{path}: query {query!r} has an nDCG that is not a number; delete it and evaluate "
+                "again."
+            )
+        keys = [name for name in columns if name not in VALUES]
+        twice = frame[frame.duplicated(keys)]
+        if len(twice):
+            raise DataError(
+                f"{path}: two values for {twice[keys].iloc[0].to_dict()}; delete it and evaluate "
+                "again."
+            )
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
@@ -63,3 +78,16 @@ def query_means(frame: pd.DataFrame) -> np.ndarray:
 def seed_means(frame: pd.DataFrame) -> list[float]:
     """Return the mean nDCG of each training seed, in rising order of the seeds."""
     return frame.groupby("seed", sort=True)["ndcg"].mean().tolist()
+
+
+def check_seeds(frame: pd.DataFrame, seeds: Sequence[int], untrained: int) -> None:
+    """Raise DataError unless each trained system has values of all seeds and of no other.
+
+    untrained: the seed of systems that were not trained.
+    """
+    for system, found in frame.groupby("system", sort=False)["seed"].unique().items():
+        if set(found) not in ({untrained}, set(seeds)):
+            raise DataError(
+                f"{system} was evaluated with the seeds {sorted(map(int, found))}, the study has "
+                f"{sorted(seeds)}; evaluate it again."
+            )

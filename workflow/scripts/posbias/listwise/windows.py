@@ -89,12 +89,17 @@ def rerank_sliding(
         flat += count_flat(scores)
         scored += len(members)
         heartbeat.beat(scored)
+    warn_flat(name, flat, scored)
+    return ranked, Tally(scored, flat)
+
+
+def warn_flat(name: str, flat: int, scored: int) -> None:
+    """Log one warning if any of the scored windows is flat."""
     if flat:
         logging.getLogger(__name__).warning(
             "%s: %d of %d windows are flat, all their scores equal; their order is that of the "
             "document indices and says nothing of the model.", name, flat, scored,
         )  # fmt: skip
-    return ranked, Tally(scored, flat)
 
 
 def _own_copy(query: int, passages: np.ndarray) -> np.ndarray:

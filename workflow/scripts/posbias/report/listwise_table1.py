@@ -168,9 +168,11 @@ def table1(record: Record, frame: pd.DataFrame, alpha: float) -> Grid:
         f"{first.get('shuffles')} random orders of the same passages; drop: original less "
         "shuffled.",
         "Variance over shuffles: of the mean, in squared percentage points. τ-PSI: the share of "
-        "passage pairs on which the answers to two orders disagree.",
+        "passage pairs on which the answers to two orders disagree; the part that a system without "
+        "any order shows too comes from the windows, which do not see all passages.",
         f"{ABOVE}, {BELOW}: above, below {proposed} in this order, paired t-test over queries, "
-        f"p < {alpha:g} after Holm's correction over both orders of a collection.",
+        f"p < {alpha:g} after Holm's correction over all tests of a collection (original, "
+        "shuffled, drop).",
         f"In small type: intervals, {interval_text(record['interval'])}.",
         "Bold: the best of the models trained here, also when equal in print.",
         *dash_note(sections),

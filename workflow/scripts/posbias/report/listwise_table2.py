@@ -20,6 +20,15 @@ from posbias.report.tables import Column, Grid, Section
 SYSTEMS = ("alone", "baseline", "proposed")
 
 
+def _empty_note(record: Record) -> list[str]:
+    found = [
+        f"{row['queries']} for {stage_label(record, row['first_stage'])} on "
+        f"{record['collections'][row['collection']]['label']}"
+        for row in record.get("without_candidates") or []
+    ]
+    return [f"Queries without any candidate, which count 0: {', '.join(found)}."] if found else []
+
+
 def table2_frame(record: Record) -> pd.DataFrame:
     """Return one row for each collection and first stage, not rounded (Table 2).
 
@@ -72,5 +81,6 @@ def table2(record: Record, frame: pd.DataFrame) -> Grid:
         f"In small type: intervals, {interval_text(record['interval'])}.",
         "Bold: the row's highest, also when equal in print.",
         *dash_note(sections),
+        *_empty_note(record),
     ]
     return Grid([Column("First stage", number=False), *headings], sections, notes)
