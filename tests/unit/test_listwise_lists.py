@@ -53,7 +53,7 @@ def test_the_last_passage_is_the_placeholder(files):
     paths, offered, empty, asked = files
     collection, qrels = read_collection(*paths, ["one"])
     assert collection.doc_ids == ["d0", "d1", "d2", "placeholder"]
-    assert collection.passages == ["text 0", "text 1", "text 2", ""]
+    assert collection.passages == ["text 0", "text 1", "text 2", "N/A"]
     assert collection.queries == ["question 0", "question 1"]
     assert qrels == {"q0": {"d0": 1}, "q1": {"d1": 1, "d2": 0}}
     np.testing.assert_array_equal(collection.passage_vectors[:3], offered["one"])
