@@ -66,6 +66,11 @@ def at_work(copy: Path) -> list[int]:
     return found
 
 
+def take_signals() -> None:
+    """Hear Ctrl-C also where the tests run in a shell's background, which is deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupt(copy: Path, with_signal: signal.Signals) -> int:
     """Run, and send a signal to the run and its jobs once a training has left a state."""
     with (copy / "broken.txt").open("w") as output:
@@ -77,6 +82,7 @@ def interrupt(copy: Path, with_signal: signal.Signals) -> int:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=take_signals,
         )
         limit = time.monotonic() + LIMIT
         while driver.poll() is None and not whole_state(copy) and time.monotonic() < limit:
