@@ -18,7 +18,7 @@ from posbias.listwise.propensity import Propensity, inverse_weights
 from posbias.listwise.reranking import window_score
 from posbias.listwise.scorers import build_scorer
 from posbias.listwise.training import Objective, make_reranker_trainer, shown_lists
-from posbias.training.contrastive import last_state
+from posbias.training.resumption import last_state
 
 torch.set_num_threads(1)
 K = 5

@@ -18,11 +18,10 @@ from posbias.models.checkpoints import checked_settings
 from posbias.models.retriever import build_retriever, load_retriever
 from posbias.training.contrastive import (
     bin_datasets,
-    check_finite,
     contrastive_loss,
-    last_state,
     make_trainer,
 )
+from posbias.training.resumption import check_finite, last_state
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

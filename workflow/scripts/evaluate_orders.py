@@ -1,7 +1,6 @@
 """Rerank the candidates in the first stage's order and in shuffled ones, on every test set."""
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from posbias.errors import ConfigError, DataError
 from posbias.files import whole_directory, whole_file, write_json
 from posbias.listwise.aggregation import item_orders
 from posbias.listwise.collection import Collection
-from posbias.listwise.lists import lists_run, read_collection, run_lists
+from posbias.listwise.lists import lists_run, read_collections, run_lists
 from posbias.listwise.orders import Lists, ndcg_of_lists, shuffled_lists, with_every_query
-from posbias.listwise.systems import SEEDLESS, System, reading_record, trained_systems
-from posbias.listwise.windows import rerank_sliding
+from posbias.listwise.systems import ALONE, SEEDLESS, System, reading_record, trained_systems
+from posbias.listwise.windows import Score, rerank_sliding
 from posbias.measures.rank_stability import tau_psi
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import Qrels, Run, read_run, write_run
@@ -35,33 +34,36 @@ class Evaluation:
         self.tallies: list[dict[str, Any]] = []
         self.runs: dict[str, Run] = {}
 
-    def _reranked(
-        self, system: System, collection: Collection, lists: Lists, name: str
-    ) -> list[np.ndarray]:
+    def _reranked(self, score: Score, lists: Lists, seed: int, name: str) -> list[np.ndarray]:
         ranked, tally = rerank_sliding(
             lists,
-            system.score(collection),
+            score,
             self.options["window"],
             self.options["stride"],
             self.options["batch_size"],
             name,
         )
-        self.tallies.append({"name": name, "seed": system.seed, **tally.record()})
+        self.tallies.append({"name": name, "seed": seed, **tally.record()})
         return ranked
 
     def add(
         self,
         system: System | None,
+        score: Score | None,
         place: dict[str, str],
         collection: Collection,
         qrels: Qrels,
         lists: Lists,
         shuffles: int,
     ) -> None:
-        """Evaluate one system on one collection and first stage; None is the first stage alone."""
+        """Evaluate one system on one collection and first stage; None is the first stage alone.
+
+        score: the system's for this collection, the same for all its lists: what a calibration
+        has read of a query, it need not read again.
+        """
         queries = [query for query, _ in lists]
         outputs = []
-        who = {"system": system.name if system else "first_stage",
+        who = {"system": system.name if system else ALONE,
                "seed": system.seed if system else SEEDLESS}  # fmt: skip
         for order in range(shuffles + 1):
             shown = lists
@@ -69,8 +71,8 @@ class Evaluation:
                 shown = shuffled_lists(lists, collection, order, self.seed)
             name = f"{who['system']}/{place['collection']}/{place['first_stage']}/{order}"
             ranked = [passages for _, passages in shown]
-            if system:
-                ranked = self._reranked(system, collection, shown, name)
+            if score:
+                ranked = self._reranked(score, shown, who["seed"], name)
             ndcg = ndcg_of_lists(
                 list(zip(queries, ranked, strict=True)), collection, qrels, self.options["cutoff"]
             )
@@ -91,15 +93,6 @@ class Evaluation:
             ]
             row = {**who, **place, "query_id": ids, "tau_psi": taus}
             self.stability.append(pd.DataFrame(row))
-
-
-def places(
-    collections: list[str], stages: list[str], runs: list[Path]
-) -> Iterator[tuple[int, str, Path]]:
-    """Yield (number of the collection, first stage, run), all first stages of a collection."""
-    for number in range(len(collections)):
-        for at, stage in enumerate(stages):
-            yield number, stage, runs[number * len(stages) + at]
 
 
 def main(
@@ -151,10 +144,7 @@ def main(
         seed: seed of the shuffled orders
     """
     set_threads(evaluation["threads"])
-    loaded = [
-        read_collection(*files, scorer["encoders"])
-        for files in zip(passages, queries, qrels, vectors, query_vectors, strict=True)
-    ]
+    loaded = read_collections(passages, queries, qrels, vectors, query_vectors, scorer["encoders"])
     found = Evaluation(evaluation, seed)
     systems: list[System | None] = list(
         trained_systems(model, checkpoints, seeds, scorer, inferences, evaluation["batch_size"])
@@ -162,22 +152,24 @@ def main(
     if not checkpoints:
         systems.append(None)
     empty = []
-    for number, stage, run in places(collections, stages, runs):
-        collection, judged = loaded[number]
-        lists = with_every_query(
-            run_lists(read_run(run), collection, evaluation["depth"]),
-            collection,
-            judged,
-            evaluation["queries"],
-        )
-        place = {"collection": collections[number], "first_stage": stage}
-        empty.append({**place, "queries": sum(len(passages) == 0 for _, passages in lists)})
-        if empty[-1]["queries"] == len(lists):
-            raise DataError(f"{run}: no query has a candidate; run the search again.")
-        shuffles = evaluation["shuffles"] if stage == main_stage else 0
-        for system in systems:
-            found.add(system, place, collection, judged, lists, shuffles)
-        log.info("%s: %s, %s done", model, collections[number], stage)
+    for at, (name, (collection, judged)) in enumerate(zip(collections, loaded, strict=True)):
+        of_collection = runs[at * len(stages) : (at + 1) * len(stages)]
+        scores = [system and system.score(collection) for system in systems]
+        for stage, run in zip(stages, of_collection, strict=True):
+            lists = with_every_query(
+                run_lists(read_run(run), collection, evaluation["depth"]),
+                collection,
+                judged,
+                evaluation["queries"],
+            )
+            place = {"collection": name, "first_stage": stage}
+            empty.append({**place, "queries": sum(len(passages) == 0 for _, passages in lists)})
+            if empty[-1]["queries"] == len(lists):
+                raise DataError(f"{run}: no query has a candidate; run the search again.")
+            shuffles = evaluation["shuffles"] if stage == main_stage else 0
+            for system, score in zip(systems, scores, strict=True):
+                found.add(system, score, place, collection, judged, lists, shuffles)
+            log.info("%s: %s, %s done", model, name, stage)
     if not found.stability:
         raise ConfigError(
             f"main_stage {main_stage!r} is none of {', '.join(stages)}, or shuffles is below 2: "

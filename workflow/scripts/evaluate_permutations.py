@@ -8,9 +8,9 @@ import pandas as pd
 
 from adapter import start
 from posbias.files import whole_file, write_json
-from posbias.listwise.lists import read_collection, run_lists
+from posbias.listwise.lists import read_collections, run_lists
 from posbias.listwise.orders import ndcg_of_lists, shuffled_lists, with_every_query
-from posbias.listwise.permutations import AGGREGATORS, consistent_orders
+from posbias.listwise.permutations import answers
 from posbias.listwise.systems import reading_record, trained_systems
 from posbias.listwise.windows import rerank_sliding
 from posbias.logs import Heartbeat
@@ -18,7 +18,6 @@ from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
 
 log = logging.getLogger("permutations")
-SINGLE = "single"  # the m-th order alone, in the place of an aggregate of the first m
 
 
 def main(
@@ -65,10 +64,7 @@ def main(
         seed: seed of the shuffled orders
     """
     set_threads(evaluation["threads"])
-    loaded = [
-        read_collection(*files, scorer["encoders"])
-        for files in zip(passages, queries, qrels, vectors, query_vectors, strict=True)
-    ]
+    loaded = read_collections(passages, queries, qrels, vectors, query_vectors, scorer["encoders"])
     frames, tallies = [], []
     systems = list(
         trained_systems(model, checkpoints, seeds, scorer, ["plain"], evaluation["batch_size"])
@@ -93,13 +89,7 @@ def main(
                     outputs.append(ranked)
                     tallies.append({"name": f"{system.name}/{name}/{depth}/{repeat}",
                                     "seed": system.seed, **tally.record()})  # fmt: skip
-                answers = {(SINGLE, m): outputs[m - 1] for m in range(1, orders + 1)}
-                for aggregate in aggregates:
-                    for m in range(1, orders + 1):
-                        answers[aggregate, m] = consistent_orders(
-                            outputs, m, AGGREGATORS[aggregate]
-                        )
-                for (aggregate, m), ranked in answers.items():
+                for aggregate, m, ranked in answers(outputs, aggregates):
                     ndcg = ndcg_of_lists(
                         list(zip(asked, ranked, strict=True)),
                         collection,

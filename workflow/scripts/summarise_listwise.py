@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from adapter import start
-from posbias.errors import DataError
 from posbias.files import read_json, write_json
 from posbias.listwise.ablation import ablation_rows, augmentation_pairs, ips_only
 from posbias.listwise.order_summary import first_stage_table, summarise_orders
 from posbias.listwise.permutation_summary import summarise_permutations
-from posbias.listwise.propensity import Propensity, inverse_weights
+from posbias.listwise.propensity import inverse_weights, read_propensity
 from posbias.listwise.slot_summary import end_differences, slot_tables, summarise_slots
-from posbias.listwise.systems import SEEDLESS, system_name
+from posbias.listwise.systems import ALONE, SEEDLESS, system_name
 from posbias.listwise.value_table import check_seeds, read_values
 from posbias.measures.ndcg import measure_name
 
@@ -37,8 +36,8 @@ def system_labels(
     }
     for name, entry in references.items():
         labels[name] = {"label": entry["label"], "model": None, "inference": "reference"}
-    return {**labels, "first_stage": {"label": "first stage alone", "model": None,
-                                      "inference": "none"}}  # fmt: skip
+    alone = {"label": "first stage alone", "model": None, "inference": "none"}
+    return {**labels, ALONE: alone}
 
 
 def propensity_record(
@@ -47,12 +46,7 @@ def propensity_record(
     """Return the propensity matrices by seed, and what bounds did to their inverses."""
     record: dict[str, Any] = {"seeds": {}, "weights": {}}
     for path, seed in zip(paths, seeds, strict=True):
-        found = Propensity.from_record(read_json(path), path)
-        if found.k != window:
-            raise DataError(
-                f"{path}: propensities of lists of {found.k}, the study's windows hold {window}; "
-                "delete the file and estimate the propensities again."
-            )
+        found = read_propensity(path, window)
         weights = inverse_weights(found, **ips)
         record["seeds"][str(seed)] = found.to_record()
         record["weights"][str(seed)] = {"floored": weights.floored, "capped": weights.capped}
@@ -106,7 +100,7 @@ def main(
     how = {"resamples": resamples, "level": level, "seed": seed}
     baseline, proposed = study["roles"]["baseline"], study["roles"]["proposed"]
     labels = system_labels(study["models"], study["references"])
-    others = [name for name in labels if name not in (proposed, "first_stage")]
+    others = [name for name in labels if name not in (proposed, ALONE)]
     pairs = [(proposed, other) for other in others]
     by_slot = read_values(slots, (*WHO, "slot", "ndcg"))
     by_order = read_values(orders, (*WHO, "collection", "first_stage", "order", "ndcg"))

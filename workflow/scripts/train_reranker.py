@@ -1,9 +1,7 @@
 """Train one listwise reranker with one seed on the teacher's orders."""
 
-import contextlib
 import logging
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,6 @@ from adapter import start
 from posbias.errors import DataError
 from posbias.files import (
     content_hash,
-    named_disk_faults,
-    read_json,
     read_jsonl,
     sha256_file,
     whole_directory,
@@ -22,12 +18,12 @@ from posbias.files import (
 )
 from posbias.listwise.card import reranker_card
 from posbias.listwise.lists import read_collection
-from posbias.listwise.propensity import ItemWeights, Propensity, inverse_weights
+from posbias.listwise.propensity import ItemWeights, inverse_weights, read_propensity
 from posbias.listwise.scorers import build_scorer
 from posbias.listwise.training import Objective, make_reranker_trainer, shown_lists
 from posbias.models.checkpoints import seal_checkpoint
 from posbias.models.encoder import set_threads
-from posbias.training.contrastive import check_finite, last_state
+from posbias.training.resumption import check_finite, forget_states, last_state, train_from
 
 log = logging.getLogger("train")
 
@@ -46,13 +42,7 @@ def read_weights(
     """Read the inverse propensities that a model trains with; none were given, none come back."""
     if not propensity:
         return None
-    found = Propensity.from_record(read_json(propensity[0]), propensity[0])
-    if found.k != window:
-        raise DataError(
-            f"{propensity[0]}: propensities of lists of {found.k}, the training lists hold "
-            f"{window}; delete the file and estimate the propensities again."
-        )
-    return inverse_weights(found, **options)
+    return inverse_weights(read_propensity(propensity[0], window), **options)
 
 
 def main(
@@ -140,8 +130,7 @@ def main(
     trainer = make_reranker_trainer(
         module, collection, examples, objective, training, steps, seed, states, name
     )
-    with named_disk_faults(states):
-        trainer.train(resume_from_checkpoint=str(state) if state else None)
+    train_from(trainer, state, states)
     check_finite(module, name, training["learning_rate"])
     settings |= {
         "parameters": sum(p.numel() for p in module.parameters()),
@@ -155,9 +144,7 @@ def main(
         module.save(part)
         write_text(part / "README.md", reranker_card({**settings, **scale}))
         seal_checkpoint(part, settings)
-    shutil.rmtree(resume_dir, ignore_errors=True)
-    with contextlib.suppress(OSError):  # other trainings keep their states beside ours
-        Path(resume_dir).parent.rmdir()
+    forget_states(resume_dir)
     log.info("%s: wrote %s after %d steps", name, checkpoint, trainer.state.global_step)
 
 

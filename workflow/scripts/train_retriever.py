@@ -1,8 +1,6 @@
 """Train one retriever on one setting; the checkpoint loads with SentenceTransformer(path)."""
 
-import contextlib
 import logging
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ from adapter import start
 from posbias.errors import DataError
 from posbias.files import (
     content_hash,
-    named_disk_faults,
     read_jsonl,
     sha256_file,
     whole_directory,
@@ -20,7 +17,8 @@ from posbias.models.checkpoints import seal_checkpoint
 from posbias.models.encoder import set_threads
 from posbias.models.retriever import Retriever, build_retriever
 from posbias.training.card import model_card
-from posbias.training.contrastive import check_finite, last_state, make_trainer
+from posbias.training.contrastive import make_trainer
+from posbias.training.resumption import check_finite, forget_states, last_state, train_from
 
 log = logging.getLogger("train")
 
@@ -95,8 +93,7 @@ def main(
     log.info("%s: %d pairs, seed %d%s", name, len(joined), seed,
              f", resuming from {state}" if state else "")  # fmt: skip
     trainer = make_trainer(model, joined, training, entry["learning_rate"], seed, states, name)
-    with named_disk_faults(states):
-        trainer.train(resume_from_checkpoint=str(state) if state else None)
+    train_from(trainer, state, states)
     check_finite(model, name, entry["learning_rate"])
     ends = [pair["answer_end"] or 0 for pair in joined]
     cut = Retriever(model).truncated([pair["text"] for pair in joined], ends)
@@ -118,9 +115,7 @@ def main(
         model.save(str(part), create_model_card=False, safe_serialization=True)
         write_text(part / "README.md", model_card(facts))
         seal_checkpoint(part, settings)
-    shutil.rmtree(resume_dir, ignore_errors=True)
-    with contextlib.suppress(OSError):  # other trainings keep their states beside ours
-        Path(resume_dir).parent.rmdir()
+    forget_states(resume_dir)
     log.info("%s: wrote %s after %d steps", name, checkpoint, settings["steps"])
 
 

@@ -78,6 +78,19 @@ def read_collection(
     return collection, benchmark.qrels
 
 
+def read_collections(
+    passages: Sequence[Path],
+    queries: Sequence[Path],
+    qrels: Sequence[Path],
+    passage_vectors: Sequence[Path],
+    query_vectors: Sequence[Path],
+    encoders: Sequence[str],
+) -> list[tuple[Collection, Qrels]]:
+    """Read several collections as `read_collection` does, each from its place in the lists."""
+    files = zip(passages, queries, qrels, passage_vectors, query_vectors, strict=True)
+    return [read_collection(*of_one, encoders) for of_one in files]
+
+
 def run_lists(run: Run, collection: Collection, depth: int) -> list[tuple[int, np.ndarray]]:
     """Return (query row, passage rows) of each query of a run, at most `depth` passages each.
 

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 
 from posbias.keyed import keyed_generator
+from posbias.listwise.systems import ALONE
 from posbias.listwise.value_table import check_same_queries, query_means, seed_means
 from posbias.measures.intervals import mean_record
 from posbias.measures.significance import compare_family, paired_comparison
 
-ALONE = "first_stage"
 ORDERS = ("original", "shuffled", "drop")
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posbias.keyed import keyed_generator
 from posbias.listwise.collection import Collection
 from posbias.listwise.lists import relevant_rows
+from posbias.listwise.propensity import shuffled
 from posbias.measures.ndcg import ndcg_of_grades
 from posbias.retrieval.trec import Qrels
 
@@ -19,9 +19,7 @@ def shuffled_lists(lists: Lists, collection: Collection, repeat: int, seed: int)
         (
             query,
             passages[
-                keyed_generator(seed, "order", collection.query_ids[query], repeat).permutation(
-                    len(passages)
-                )
+                shuffled(seed, collection.query_ids[query], repeat, len(passages), use="order")
             ],
         )
         for query, passages in lists

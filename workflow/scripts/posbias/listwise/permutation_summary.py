@@ -5,10 +5,9 @@ from typing import Any
 import pandas as pd
 
 from posbias.keyed import keyed_generator
+from posbias.listwise.permutations import SINGLE
 from posbias.listwise.value_table import check_same_queries, query_means
 from posbias.measures.intervals import mean_record
-
-SINGLE = "single"
 
 
 def summarise_permutations(

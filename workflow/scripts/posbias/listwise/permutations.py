@@ -1,12 +1,13 @@
 """Permutation self-consistency: rerank several shuffled orders of a list, aggregate the answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from posbias.listwise.aggregation import borda, item_orders, kemeny
 
 Aggregate = Callable[[np.ndarray], np.ndarray]
+SINGLE = "single"  # the m-th order alone, in the place of an aggregate of the first m
 AGGREGATORS: dict[str, Aggregate] = {"borda": borda, "kemeny": kemeny}
 
 
@@ -28,3 +29,17 @@ def consistent_orders(
         aggregated([outputs[repeat][number] for repeat in range(m)], aggregate)
         for number in range(len(outputs[0]))
     ]
+
+
+def answers(
+    outputs: Sequence[Sequence[np.ndarray]], aggregates: Sequence[str]
+) -> Iterator[tuple[str, int, list[np.ndarray]]]:
+    """Yield (aggregate, m, orders of all lists): each output alone, then aggregates of the first m.
+
+    outputs: as of `consistent_orders`; aggregates: names of AGGREGATORS.
+    """
+    for m, ranked in enumerate(outputs, start=1):
+        yield SINGLE, m, list(ranked)
+    for name in aggregates:
+        for m in range(1, len(outputs) + 1):
+            yield name, m, consistent_orders(outputs, m, AGGREGATORS[name])

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from posbias.errors import ConfigError, DataError
+from posbias.files import read_json
 from posbias.keyed import keyed_generator
 
 TIE_RULE = "score descending, then document index ascending"
@@ -16,12 +17,13 @@ MODES = ("relative", "joint", "conditional", "mean_one")
 ZERO_CELLS = ("floor", "smooth", "error")
 
 
-def shuffled(seed: int, query_id: str, repeat: int, k: int) -> np.ndarray:
+def shuffled(seed: int, query_id: str, repeat: int, k: int, use: str = "propensity") -> np.ndarray:
     """Return which of a query's k items stands at each slot: (k,), a Fisher-Yates shuffle.
 
-    It depends on the arguments only, so that a query more or less changes no other's.
+    It depends on the arguments only, so that a query more or less changes no other's; `use` keeps
+    the shuffles of one purpose apart from those of another.
     """
-    return keyed_generator(seed, "propensity", query_id, repeat).permutation(k)
+    return keyed_generator(seed, use, query_id, repeat).permutation(k)
 
 
 def count_placements(orders: np.ndarray) -> np.ndarray:
@@ -140,6 +142,17 @@ class Propensity:
                     f"{remedy}"
                 )
         return propensity
+
+
+def read_propensity(path: Path, k: int) -> Propensity:
+    """Read a matrix of lists of k passages; DataError names the file, also for another k."""
+    found = Propensity.from_record(read_json(path), path)
+    if found.k != k:
+        raise DataError(
+            f"{path}: propensities of lists of {found.k}, the lists here hold {k}; delete the file "
+            "and estimate the propensities again."
+        )
+    return found
 
 
 class ItemWeights(NamedTuple):

@@ -16,6 +16,7 @@ from posbias.models.checkpoints import checked_settings
 
 log = logging.getLogger(__name__)
 COUNTED = ("windows_read", "answers_off_letters", "windows_shortened")
+ALONE = "first_stage"  # the key of lists that nobody reranked
 SEEDLESS = -1  # the seed of a system that was not trained
 
 

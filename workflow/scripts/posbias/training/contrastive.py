@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posbias.errors import ConfigError, DataError, DivergedError
+from posbias.errors import ConfigError, DataError
 from posbias.training.arguments import shared_arguments
 from posbias.training.progress import progress_callback
 
@@ -99,29 +99,3 @@ def make_trainer(
     )
     trainer.remove_callback(PrinterCallback)  # it prints every log entry; ours writes progress
     return trainer
-
-
-def check_finite(encoder: "SentenceTransformer", name: str, learning_rate: float) -> None:
-    """Raise DivergedError if a weight is no longer a number."""
-    import torch
-
-    for parameter, values in encoder.named_parameters():
-        if not torch.isfinite(values).all():
-            raise DivergedError(
-                f"{name}: {parameter} holds values that are not numbers after the training; "
-                f"lower its learning_rate (now {learning_rate:g})."
-            )
-
-
-def last_state(resume_dir: Path) -> Path | None:
-    """Return the newest whole training state below `resume_dir`, or None.
-
-    The trainer writes its own state file last but for the random state, so a folder that lacks
-    one of them was cut off in the middle and is passed over.
-    """
-    states = [
-        folder
-        for folder in Path(resume_dir).glob("checkpoint-*")
-        if (folder / "trainer_state.json").is_file() and (folder / "rng_state.pth").is_file()
-    ]
-    return max(states, key=lambda folder: int(folder.name.split("-")[1]), default=None)
