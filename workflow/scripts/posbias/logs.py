@@ -22,7 +22,7 @@ def set_up_logging(log_file: Path | None = None) -> None:
         handlers=handlers,
         force=True,
     )
-    for chatty in ("httpx", "matplotlib", "fontTools", "sentence_transformers"):
+    for chatty in ("httpx", "httpx2", "openai", "matplotlib", "fontTools", "sentence_transformers"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
