@@ -5,6 +5,7 @@ seconds depend on the machine, ratios much less. Run with `make bench`.
 """
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import yaml
 
+import build_corpus
 from posbias.assets import find_asset
+from posbias.corpus.bins import bin_of
+from posbias.corpus.segments import segments_of
+from posbias.files import read_jsonl, write_jsonl
 from posbias.listwise.aggregation import kemeny, preference_counts
 from posbias.listwise.collection import Collection
 from posbias.listwise.linear_ordering import least_cost_order
@@ -145,9 +150,77 @@ def kemeny_orders() -> dict:
     return ratio(lambda: [kemeny(orders) for orders in cases], whole, turns=2)
 
 
+def made_up_articles(path: Path, megabytes: float) -> None:
+    """Write Parquet of the columns of Wikipedia's, of log-normal lengths, with multi-byte text."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    words = [*WORDS, "naïve", "Zürich", "—", "北京", "🙂"]
+    source = " ".join(rng.choice(words, 300_000, p=[*[0.105] * 9, *[0.011] * 5]))
+    texts: list[str] = []
+    n_bytes = 0
+    while n_bytes < 1e6 * megabytes:
+        n_chars = min(int(rng.lognormal(7.5, 1.1)), len(source) // 2)
+        at = int(rng.integers(len(source) - n_chars))
+        texts.append(source[at : at + n_chars])
+        n_bytes += len(texts[-1].encode())
+    ids = [str(n) for n in range(len(texts))]
+    table = pa.table({"id": ids, "url": ids, "title": ids, "text": texts})
+    pq.write_table(table, path, compression="zstd", row_group_size=1000)
+
+
+def whole_articles() -> dict:
+    """Articles of 50 MB of text in Parquet to documents and segments: in batches, or row by row."""
+    from datasets import Dataset, disable_progress_bars
+
+    disable_progress_bars()
+    logging.getLogger("corpus").setLevel(logging.WARNING)
+    edges, megabytes = [256, 512, 1024, 2048, 4096, 8192], 50
+    limits = {"train": 10**6, "heldout": 10**6}
+    options = {"cut": "whole", "source": "w", "min_paragraph_chars": 1, "bin_edges": edges,
+               "heldout_share": 0, "max_per_bin": limits}  # fmt: skip
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        made_up_articles(folder / "articles.parquet", megabytes)
+        entry = {"kind": "table", "files": ["articles.parquet"],
+                 "columns": {"id": "id", "title": "title", "text": "text"}}  # fmt: skip
+
+        def batches() -> None:
+            outputs = [folder / f"ours_{n}" for n in ("documents", "segments", "summary")]
+            build_corpus.main(*outputs, [folder], entry, None, options, seed=1)
+
+        def document(row: dict) -> dict:
+            n_chars = len(row["text"])
+            return {"doc_id": f"w-{row['id']}", "title": row["title"], "text": row["text"],
+                    "n_chars": n_chars, "bin": bin_of(n_chars, edges), "split": "train",
+                    "source": "w"}  # fmt: skip
+
+        def row_by_row() -> None:
+            with TemporaryDirectory() as cache:  # the first reading is what is timed
+                articles = Dataset.from_parquet(str(folder / "articles.parquet"), cache_dir=cache)
+                made = articles.map(document, remove_columns=["id", "url"])
+                made = made.filter(lambda row: row["bin"] is not None)
+                write_jsonl(folder / "plain_documents", made)
+                write_jsonl(
+                    folder / "plain_segments",
+                    (s._asdict() for row in made for s in segments_of(row["doc_id"], row["text"])),
+                )
+
+        found = ratio(batches, row_by_row, turns=2)
+        same = all(
+            read_jsonl(folder / f"ours_{n}") == read_jsonl(folder / f"plain_{n}")
+            for n in ("documents", "segments")
+        )
+    speed = round(megabytes / found["ours"], 1)
+    return {**found, "megabytes_per_second": speed, "same_result": same}
+
+
 def main() -> None:
     set_threads(1)
-    for work in (bootstrap, exact_search, losses, bins, windows, kemeny_orders):
+    for work in (
+        bootstrap, exact_search, losses, bins, windows, kemeny_orders, whole_articles,
+    ):  # fmt: skip
         result = {"benchmark": work.__name__, "what": work.__doc__.strip(), **work()}
         result["ratio"] = round(result["ratio"], 2)
         print(json.dumps(result), flush=True)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import build_corpus
+from posbias.corpus import article_sources
 from posbias.corpus.bins import LengthBin, bin_of, length_bins
 from posbias.corpus.documents import (
     Document,
@@ -21,8 +22,8 @@ from posbias.corpus.documents import (
 from posbias.corpus.segments import segments_of
 from posbias.corpus.sentences import split_sentences
 from posbias.corpus.wikipedia import Article
-from posbias.errors import DataError
-from posbias.files import read_json, read_jsonl
+from posbias.errors import ConfigError, DataError
+from posbias.files import read_json, read_jsonl, sha256_file
 
 EDGES = [20, 40, 60, 100]
 # Sentences of a few to many characters; the first word makes most of them different.
@@ -195,6 +196,7 @@ def test_an_empty_bin_is_named_by_split_and_bin():
 
 
 OPTIONS = {
+    "cut": "sentences",
     "source": "w",
     "min_paragraph_chars": 10,
     "bin_edges": EDGES,
@@ -204,10 +206,11 @@ OPTIONS = {
 
 
 def run_build(folder, monkeypatch, articles, options=OPTIONS):
-    monkeypatch.setattr(build_corpus, "find_asset", lambda **asset: asset["file"])
-    monkeypatch.setattr(build_corpus, "read_dump", lambda *arguments: iter(articles))
+    monkeypatch.setattr(article_sources, "find_asset", lambda **asset: asset["file"])
+    monkeypatch.setattr(article_sources, "read_dump", lambda *arguments: iter(articles))
     paths = [folder / name for name in ("documents.jsonl", "segments.jsonl", "summary.json")]
-    build_corpus.main(*paths, asset={"file": "dump"}, options=options, seed=42)
+    source = {"kind": "mediawiki_dump", "asset": "wikipedia"}
+    build_corpus.main(*paths, [], source, {"file": "dump"}, options, seed=42)
     return read_jsonl(paths[0]), read_jsonl(paths[1]), read_json(paths[2])
 
 
@@ -251,3 +254,31 @@ def test_the_script_writes_nothing_where_a_bin_is_empty(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="bin 100-101 is empty"):
         run_build(tmp_path, monkeypatch, made_up_articles(), options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sentences_need_held_out_articles(tmp_path, monkeypatch):
+    with pytest.raises(ConfigError, match=r"heldout_share: 0 needs documents\.cut: whole"):
+        run_build(tmp_path, monkeypatch, made_up_articles(), {**OPTIONS, "heldout_share": 0})
+
+
+def test_an_unknown_cut_is_named_with_the_known_ones(tmp_path, monkeypatch):
+    with pytest.raises(ConfigError, match="'halves' does not exist; known: sentences, whole"):
+        run_build(tmp_path, monkeypatch, made_up_articles(), {**OPTIONS, "cut": "halves"})
+
+
+def test_the_packaged_dump_gives_the_documents_it_always_gave(tmp_path, config):
+    """Every result of the mini scale rests on these bytes."""
+    options = {
+        "cut": "sentences",
+        "source": "enwiki",
+        "min_paragraph_chars": 60,
+        "bin_edges": [192, 240, 288, 336, 384, 448],
+        "heldout_share": 0.3,
+        "max_per_bin": {"train": 500, "heldout": 200},
+    }
+    paths = [tmp_path / name for name in ("documents.jsonl", "segments.jsonl", "summary.json")]
+    source = {"kind": "mediawiki_dump", "asset": "wikipedia"}
+    build_corpus.main(*paths, [], source, config["assets"]["wikipedia"], options, seed=42)
+    assert [sha256_file(path)[:16] for path in paths] == [
+        "1a770139f0e3289f", "6ea37599c27888b4", "cc20e0f6188ffbb0"
+    ]  # fmt: skip

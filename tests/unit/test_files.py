@@ -1,6 +1,8 @@
 """Files that appear whole or not at all, and faults that name file, line and remedy."""
 
 import errno
+import gzip
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ from posbias.files import (
     read_json,
     read_jsonl,
     sha256_file,
+    stream_jsonl,
     whole_directory,
     whole_file,
     write_json,
@@ -150,6 +153,38 @@ def test_all_missing_fields_are_named_at_once(tmp_path):
     assert read_jsonl(path, ["a"]) == [{"a": 1}]
     with pytest.raises(DataError, match="b, c are missing"):
         read_jsonl(path, ("a", "b", "c"))
+
+
+def test_a_stream_gives_the_records_before_a_fault_and_reads_no_further(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a": 1}\n{"a": 2}\n{"b": 3}\nno json\n')
+    assert list(itertools.islice(stream_jsonl(path, ("a",)), 2)) == [{"a": 1}, {"a": 2}]
+    records = stream_jsonl(path, ("a",))
+    assert [next(records), next(records)] == [{"a": 1}, {"a": 2}]
+    with pytest.raises(DataError, match="line 3: the field"):
+        next(records)
+
+
+@given(RECORDS)
+def test_packed_lines_are_read_like_plain_ones(tmp_path_factory, records):
+    path = tmp_path_factory.mktemp("packed") / "a.jsonl"
+    write_jsonl(path, records)
+    packed = path.with_suffix(".jsonl.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_jsonl(packed) == records
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda packed: packed[:-20], lambda packed: b"{}\n", lambda packed: packed[:30] + b"xxxx" * 9],
+    ids=["cut short", "not packed", "overwritten"],
+)
+def test_a_damaged_archive_is_named_with_a_remedy(tmp_path, damage):
+    path = tmp_path / "a.jsonl.gz"
+    lines = "".join(json.dumps({"a": n, "hash": content_hash(n)}) + "\n" for n in range(99))
+    path.write_bytes(damage(gzip.compress(lines.encode())))
+    with pytest.raises(DataError, match=r"a\.jsonl\.gz.*(fetch the file again|mend the line)"):
+        read_jsonl(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"])

@@ -2,13 +2,15 @@
 
 import contextlib
 import errno
+import gzip
 import hashlib
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from posbias.errors import DataError, PosbiasError
 
@@ -120,13 +122,27 @@ def write_jsonl(path: Path, records: Iterable[dict]) -> int:
     return count
 
 
-def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
-    """Read JSON lines; raises DataError naming file, line (1-based), fault and remedy."""
+@contextlib.contextmanager
+def _lines(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of lines, unpacked where its name ends in .gz; name what is no whole archive."""
+    try:
+        with gzip.open(path) if Path(path).suffix == ".gz" else Path(path).open("rb") as lines:
+            yield lines
+    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
+        raise DataError(
+            f"{path}: not a whole gzip file ({fault}); fetch the file again."
+        ) from fault
+
+
+def stream_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[dict]:
+    """Yield the objects of JSON lines, unpacked where the name ends in .gz, one at a time.
+
+    Raises DataError naming file, line (1-based), fault and remedy.
+    """
     if not Path(path).is_file():
         raise _missing(path)
     required = tuple(required)
-    records = []
-    with Path(path).open("rb") as lines:
+    with _lines(path) as lines:
         for number, raw in enumerate(lines, start=1):
             try:
                 record = json.loads(raw)
@@ -145,8 +161,12 @@ def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
                     f"{path}, line {number}: the field(s) {', '.join(missing)} are missing; "
                     f"found {', '.join(record)}."
                 )
-            records.append(record)
-    return records
+            yield record
+
+
+def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
+    """Read JSON lines into a list, with the checks of `stream_jsonl`."""
+    return list(stream_jsonl(path, required))
 
 
 def sha256_file(path: Path) -> str:
