@@ -13,7 +13,7 @@ from posbias.errors import ConfigError, DataError
 from posbias.files import read_json, read_jsonl, write_jsonl
 from posbias.queries.candidates import CANDIDATE_FIELDS, Candidate, length_class
 from posbias.queries.cloze import ClozeGenerator, content_words, whole_words
-from posbias.queries.generators import make_generator
+from posbias.queries.generators import Surroundings, make_generator
 
 STOPWORDS = frozenset(["the", "and", "was", "with"])
 OPTIONS = {
@@ -180,31 +180,33 @@ def test_impossible_options_are_refused(changes):
         generator(**changes)
 
 
-def test_an_unknown_generator_is_refused_with_the_known_ones():
-    with pytest.raises(ConfigError, match=r"queries\.generator: 'clooze'.*known: cloze"):
-        make_generator("clooze", 1, OPTIONS)
+def test_an_unknown_kind_is_refused_with_the_known_ones():
+    entry = {"kind": "clooze", "options": OPTIONS}
+    with pytest.raises(ConfigError, match=r"queries\.generators\.own: kind 'clooze'.*known: cloze"):
+        make_generator("own", entry, Surroundings(1))
 
 
 @pytest.mark.parametrize("options", [{**OPTIONS, "keep_shar": 1}, {"per_segment": 3}])
 def test_unknown_or_missing_options_are_refused_as_a_fault_of_the_config(options):
     # The schema leaves them to the generator, so it must say what is wrong with them.
-    with pytest.raises(ConfigError, match="keep_sha"):
-        make_generator("cloze", 1, options)
+    with pytest.raises(ConfigError, match=r"queries\.generators\.own\.options: .*keep_sha"):
+        make_generator("own", {"kind": "cloze", "options": options}, Surroundings(1))
 
 
 def test_the_registry_builds_the_configured_generator(config):
-    queries = config["queries"]
-    built = make_generator(queries["generator"], 7, queries["options"])
+    entry = config["queries"]["generators"]["cloze"]
+    built = make_generator("cloze", entry, Surroundings(7))
     assert (built.name, built.seed) == ("cloze", 7)
-    assert built.per_segment == queries["options"]["per_segment"]
+    assert built.per_segment == entry["options"]["per_segment"]
     assert {"the", "and", "of"} <= built.stopwords
 
 
-def run_script(folder, documents):
+def run_script(folder, documents, **changes):
     write_jsonl(folder / "documents.jsonl", documents)
     generate_queries.main(
         folder / "documents.jsonl", folder / "candidates.jsonl", folder / "summary.json",
-        generator="cloze", options=OPTIONS, seed=42,
+        generator="cloze", entry={"kind": "cloze", "options": OPTIONS}, seed=42,
+        answers=folder / "answers", personas=[], models=[], model_names=[], **changes,
     )  # fmt: skip
     return read_jsonl(folder / "candidates.jsonl"), read_json(folder / "summary.json")
 

@@ -2,21 +2,34 @@
 
 import logging
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from adapter import start
 from posbias.errors import DataError
-from posbias.files import read_jsonl, write_json, write_jsonl
-from posbias.queries.generators import make_generator
+from posbias.files import stream_jsonl, write_json, write_jsonl
+from posbias.logs import Heartbeat
+from posbias.queries.generators import Surroundings, make_generator
+from posbias.queries.personas import count_lines
+from posbias.queries.query_costs import expected_costs
 
 log = logging.getLogger("queries")
 
 
 def main(
-    documents: Path, candidates: Path, summary: Path, generator: str, options: dict[str, Any],
+    documents: Path,
+    candidates: Path,
+    summary: Path,
+    generator: str,
+    entry: dict[str, Any],
     seed: int,
-) -> None:  # fmt: skip
+    answers: Path,
+    personas: list[Path],
+    models: list[Path],
+    model_names: list[str],
+    dry_run: bool = False,
+) -> None:
     """Generate query candidates for every document (section 3.1.2).
 
     Args:
@@ -24,27 +37,59 @@ def main(
         candidates: JSON lines to write
         summary: counts of candidates by position, and of what was dropped and why
         generator: name of the generator
-        options: the generator's block of the config
+        entry: the generator's block of the config, kind and options
         seed: seed of the keyed hashes
+        answers: folder of the logs of answers, which outlive a failed run
+        personas: the choices of choose_personas, then the list that they were made from unless it
+            is our own; none for a generator that asks in nobody's name
+        models: model folders
+        model_names: their names in the config, in the same order
+        dry_run: say what would be asked and what it would cost, ask and write nothing
     """
-    corpus = read_jsonl(documents, ("doc_id", "text", "bin"))
-    dropped: Counter = Counter()
-    made = list(make_generator(generator, seed, options).generate(corpus, dropped))
-    if not made:
-        raise DataError(f"{documents}: the generator {generator!r} made no query of it.")
-    write_jsonl(candidates, (candidate.record() for candidate in made))
+    around = Surroundings(seed, dict(zip(model_names, models, strict=True)), personas, answers)
+
+    def corpus() -> Iterator[dict]:
+        return stream_jsonl(documents, ("doc_id", "text", "bin"))
+
+    if dry_run:
+        for stage, cost in expected_costs(generator, entry, around, corpus).items():
+            log.info("%s, %s: %s", generator, stage, cost)
+        return
+    maker = make_generator(generator, entry, around)
+    bins, positions, lengths, dropped = (Counter() for _ in range(4))
+    heartbeat = Heartbeat("documents taken", count_lines(documents))
+
+    def counted() -> Iterator[dict]:
+        for document in corpus():
+            bins[document["bin"]] += 1
+            yield document
+            heartbeat.beat(bins.total())
+
+    def rows() -> Iterator[dict]:
+        for candidate in maker.generate(counted(), dropped):
+            positions[candidate.position] += 1
+            lengths[candidate.length] += 1
+            yield candidate.record()
+        if not positions:
+            reasons = f" Dropped: {dict(sorted(dropped.items()))}." if dropped else ""
+            raise DataError(
+                f"{documents}: the generator {generator!r} made no query of it.{reasons}"
+            )
+
+    made = write_jsonl(candidates, rows())
     write_json(
         summary,
         {
             "generator": generator,
-            "documents": len(corpus),
-            "candidates": len(made),
-            "by_position": dict(Counter(candidate.position for candidate in made)),
-            "by_length": dict(Counter(candidate.length for candidate in made)),
+            "documents": bins.total(),
+            "candidates": made,
+            "by_position": dict(positions),
+            "by_length": dict(lengths),
             "dropped": dict(sorted(dropped.items())),
+            **maker.summary(),
         },
     )
-    log.info("wrote %d candidates for %d documents to %s", len(made), len(corpus), candidates)
+    log.info("wrote %d candidates for %d documents to %s", made, bins.total(), candidates)
 
 
 if "snakemake" in globals():

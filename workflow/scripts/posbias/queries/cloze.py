@@ -81,6 +81,10 @@ class ClozeGenerator:
                     spans.append((low, high))
         return spans
 
+    def summary(self) -> dict:
+        """Return nothing: the counts of candidates say it all."""
+        return {}
+
     def generate(self, documents: Iterable[dict], dropped: Counter) -> Iterator[Candidate]:
         """Yield candidates in the order of documents, positions and numbers.
 
