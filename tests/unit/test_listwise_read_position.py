@@ -20,7 +20,7 @@ from listwise_models import (
 from posbias.errors import DataError
 from posbias.listwise import causal_lm
 from posbias.listwise.causal_lm import CausalLmScorer
-from posbias.listwise.token_batches import padded
+from posbias.models.token_batches import padded
 
 torch.set_num_threads(1)
 SCORERS = {kind: scorer_of(kind) for kind in TOKENIZERS}

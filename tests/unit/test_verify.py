@@ -20,7 +20,7 @@ from posbias.queries import verify as verify_module
 from posbias.queries.activations import clip, logistic, make_activation, saturate
 from posbias.queries.filter_statistics import filter_statistics, pool_table
 from posbias.queries.margins import consensus_margin, strata, target_margins
-from posbias.queries.panel import make_member
+from posbias.queries.panel import PanelScores, make_member
 from posbias.queries.verify import Verification, verify
 
 THRESHOLDS = [0.0, 0.1, 0.2, 0.3]
@@ -45,14 +45,16 @@ class TableMember:
         assert len(queries) == len(documents)
         rows = [int(query) for query in queries]
         self.asked += rows
-        return self.table[rows]
+        cut = np.tile(np.array(rows)[:, None], 3) % 2  # so that cut tokens can be told apart
+        return PanelScores(self.table[rows], cut)
 
 
 def verified(tables, targets, documents, cascade, activation=clip):
     members = [TableMember(number, table) for number, table in enumerate(tables)]
     panel = [(lambda m=member: m, activation) for member in members]
     queries = [str(row) for row in range(len(targets))]
-    return verify(queries, documents, targets, panel, cascade), members
+    ids = [f"q{row}" for row in range(len(targets))]
+    return verify(ids, queries, documents, targets, panel, cascade), members
 
 
 @given(SCORES)
@@ -84,6 +86,7 @@ def test_full_scoring_takes_the_least_margin_of_the_panel(data):
     assert found.margins.tolist() == margins.tolist()
     assert found.consensus.tolist() == margins.min(axis=0).tolist()
     assert found.raw.tolist() == tables.tolist()
+    assert found.cut.tolist() == [[[row % 2] * 3 for row in range(len(targets))]] * len(tables)
     assert found.pairs_scored == 3 * tables.shape[0] * len(targets)
 
 
@@ -168,8 +171,19 @@ def test_a_member_is_built_when_its_turn_comes():
         return Watching(number, np.array([[1.0, 0.0, 0.0]]))
 
     panel = [(lambda n=n: build(n), clip) for n in range(3)]
-    found = verify(["0"], np.array([0]), np.array([0]), panel, cascade=True)
+    found = verify(["q"], ["0"], np.array([0]), np.array([0]), panel, cascade=True)
     assert found.members == ("member0", "member1", "member2")
+
+
+@pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf])
+def test_queries_without_a_finite_score_are_named(fault):
+    table = np.zeros((9, 3))
+    table[[1, 8], [0, 2]] = fault
+    with pytest.raises(DataError, match=r"member0: no finite score for q1, q8; look"):
+        verified([table], np.zeros(9, int), np.zeros(9, int), cascade=True)
+    table[2:8] = fault
+    with pytest.raises(DataError, match=r"for q1, q2, q3, q4, q5 and 3 more; look"):
+        verified([table], np.zeros(9, int), np.arange(9), cascade=True)
 
 
 def test_consensus_ignores_only_members_that_did_not_score():
@@ -206,6 +220,27 @@ def test_activations_keep_order_and_range(spec, raw):
     activated = make_activation(spec)(np.sort(raw))
     assert ((activated >= 0) & (activated <= 1)).all()
     assert (np.diff(activated) >= 0).all()
+
+
+LOGITS = arrays(float, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-9, 9))
+
+
+@given(LOGITS, st.data())
+def test_a_margin_of_logits_is_not_a_margin_of_probabilities(logits, data):
+    targets = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(logits),
+                                          max_size=len(logits))))  # fmt: skip
+    raw, activated = (target_margins(x, targets) for x in (logits, logistic(logits)))
+    # The logistic curve is nowhere steeper than 1/4, so .3 of probability is 1.2 of logit.
+    assert (raw[activated >= 0.3] >= 1.2 - 1e-9).all()
+    assert ((raw >= 0) == (activated >= 0)).all() or np.abs(raw).min() < 1e-9
+
+
+def test_delta_keeps_more_logits_than_probabilities():
+    logits = np.array([[1.0, 0.0, 0.0], [1.5, 0.0, -9.0], [0.1, 0.0, 0.0], [9.0, 5.0, 5.0]])
+    target = np.zeros(4, int)
+    assert (target_margins(logits, target) >= 0.3).tolist() == [True, True, False, True]
+    assert (target_margins(logistic(logits), target) >= 0.3).tolist() == [False, True, False, False]
+    assert target_margins(logistic(logits), target)[0] == pytest.approx(0.2310586)
 
 
 def test_half_is_the_raw_score_that_becomes_one_half():
@@ -370,7 +405,7 @@ def test_the_bm25_member_scores_each_segment_as_a_passage_of_the_corpus():
         lucene_bm25(query, passages, 0.9, 0.4)[3 * d : 3 * d + 3]
         for query, d in zip(QUERIES, DOCUMENTS, strict=True)
     ]
-    found = member.score(QUERIES, DOCUMENTS)
+    found = member.score(QUERIES, DOCUMENTS).raw
     assert found == pytest.approx(np.array(expected), abs=1e-5)
     assert found[3].tolist() == [0, 0, 0]
     assert found[0, 0] > found[0].max() / 2 > 0
@@ -381,7 +416,7 @@ def test_the_cosine_member_gives_the_cosines(tiny_encoder):
 
     segments = [segment_texts(text) for text in TEXTS]
     member = make_member("tiny", "cosine", segments, {"model": tiny_encoder, "batch_size": 4})
-    found = member.score(QUERIES, DOCUMENTS)
+    found = member.score(QUERIES, DOCUMENTS).raw
     encoder = load_encoder(tiny_encoder)
     for query, document, scores in zip(QUERIES, DOCUMENTS, found, strict=True):
         a = encoder.encode(query)
@@ -395,13 +430,15 @@ def test_scores_do_not_depend_on_the_order_of_the_queries(tiny_encoder):
     segments = [segment_texts(text) for text in TEXTS]
     member = make_member("tiny", "cosine", segments, {"model": tiny_encoder, "batch_size": 2})
     order = np.array([4, 2, 0, 3, 1])
-    there = member.score(QUERIES, DOCUMENTS)
-    back = member.score([QUERIES[i] for i in order], DOCUMENTS[order])
+    there = member.score(QUERIES, DOCUMENTS).raw
+    back = member.score([QUERIES[i] for i in order], DOCUMENTS[order]).raw
     assert back == pytest.approx(there[order], abs=1e-5)
 
 
 def test_an_unknown_kind_of_member_is_refused():
-    with pytest.raises(ConfigError, match=r"panel\.x: kind 'oracle'.*known: bm25, cosine"):
+    with pytest.raises(
+        ConfigError, match=r"panel\.x: kind 'oracle'.*known: bm25, cosine, cross_encoder"
+    ):
         make_member("x", "oracle", [("a", "b", "c")], {})
 
 
@@ -422,7 +459,7 @@ def test_a_model_that_no_step_prepares_is_a_fault_of_the_config(tmp_path):
     panel = [{"name": "x", "kind": "cosine", "activation": {"name": "clip"},
               "options": {"model": "minilm_l9", "batch_size": 4}}]  # fmt: skip
     with pytest.raises(ConfigError, match="minilm_l9"):
-        score_candidates.panel_of(panel, {"minilm_l6": tmp_path}, [("a", "b", "c")])
+        score_candidates.panel_of(panel, {"minilm_l6": tmp_path}, [("a", "b", "c")], tmp_path)
 
 
 PANEL = [
@@ -455,12 +492,13 @@ def write_corpus(folder):
     return documents, candidates
 
 
-def run_scoring(folder, encoder, shards=1, cascade=True):
+def run_scoring(folder, encoder, shards=1, cascade=True, panel=PANEL):
     paths = [folder / f"scores-{shards}-{shard}-{cascade}.jsonl" for shard in range(shards)]
     for shard, path in enumerate(paths):
         score_candidates.main(
             folder / "documents.jsonl", folder / "candidates.jsonl", [encoder], path,
-            panel=PANEL, cascade=cascade, shard=shard, shards=shards, seed=42, threads=1,
+            model_names=["tiny"], panel=panel, cascade=cascade, shard=shard, shards=shards,
+            seed=42, threads=1, resume_dir=folder / "resume" / f"{shards}-{shard}",
         )  # fmt: skip
     return paths
 
@@ -531,19 +569,29 @@ def test_a_document_belongs_to_one_shard(tmp_path, tiny_encoder):
 def test_a_margin_just_below_zero_stays_below_zero_in_the_file():
     margins = np.array([[-4e-7], [np.nan]])
     raw = np.array([[[0.5, 0.5 + 4e-7, 0.0]], [[np.nan] * 3]])
-    found = Verification(("a", "b"), raw, margins, margins[0], 3)
+    cut = np.array([[[0, 0, 7]], [[0, 0, 0]]])
+    found = Verification(("a", "b"), raw, cut, margins, margins[0], 3)
     candidate = {"query_id": "q", "bin": "20-99", "position": "begin"}
     (record,) = score_candidates.score_records([candidate], found)
+    assert record["cut"] == {"a": [0, 0, 7]}
     # Rounded to zero it would count as passed, though the cascade has given it up.
     assert record["consensus"] < 0
     assert record["margins"] == {"a": pytest.approx(-4e-7, abs=1e-6), "b": None}
 
 
+def scored(query_id, consensus=0.9, position="begin", **changes):
+    """A record of the score files."""
+    raw = {"bm25": [9.0, 1.0, 1.0], "tiny": None if consensus < 0 else [0.9, 0.1, 0.2]}
+    return {"query_id": query_id, "bin": "20-99", "position": position, "raw": raw, "margins": {},
+            "consensus": consensus, "cut": {}, **changes}  # fmt: skip
+
+
 def test_scores_of_other_candidates_are_refused(tmp_path):
-    record = {"bin": "20-99", "position": "begin", "consensus": 0.9, "raw": {}}
-    write_jsonl(tmp_path / "scores.jsonl", [{"query_id": "gone", **record}])
-    write_jsonl(tmp_path / "candidates.jsonl", [{"query_id": "here", "bin": "20-99"}])
-    with pytest.raises(DataError, match=r"candidates\.jsonl: lacks 1 of the scored queries"):
+    write_jsonl(tmp_path / "scores.jsonl", [scored("gone"), scored("here")])
+    write_jsonl(
+        tmp_path / "candidates.jsonl", [{"query_id": "here", "bin": "20-99", "position": "begin"}]
+    )
+    with pytest.raises(DataError, match=r"candidates\.jsonl: holds 1 of the 2 verified queries"):
         run_filter(tmp_path, [tmp_path / "scores.jsonl"])
     assert not (tmp_path / "pool.jsonl").exists()
 

@@ -20,8 +20,8 @@ from posbias.listwise.collection import Collection
 from posbias.listwise.letters import answer_ids, find_letters
 from posbias.listwise.model_folder import read_causal_lm
 from posbias.listwise.prompt import LETTERS, ChatPrompt, check_window, fitted_prompt, prompt_hash
-from posbias.listwise.token_batches import padded, token_batches
 from posbias.listwise.window_rows import checked_orders, checked_windows
+from posbias.models.token_batches import padded, token_batches
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

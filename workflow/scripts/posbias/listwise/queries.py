@@ -51,7 +51,7 @@ def cloze_queries(
         for candidate in generator.generate(documents, dropped)
     )
     return [
-        BenchmarkQuery(c.query_id, c.query, c.doc_id, c.position, c.answer_start, c.answer_end)
+        BenchmarkQuery(c.query_id, c.query, c.doc_id, (c.position,), c.answer_start, c.answer_end)
         for c in rewritten
     ]
 
@@ -59,7 +59,7 @@ def cloze_queries(
 def title_queries(passages: Sequence[Passage]) -> list[BenchmarkQuery]:
     """Return each passage's title as the query for it; its evidence is the passage's beginning."""
     return [
-        BenchmarkQuery(f"{p.doc_id}-title", p.title, p.doc_id, "begin", None, None)
+        BenchmarkQuery(f"{p.doc_id}-title", p.title, p.doc_id, ("begin",), None, None)
         for p in passages
     ]
 

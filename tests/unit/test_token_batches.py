@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posbias.listwise.token_batches import padded, token_batches
+from posbias.models.token_batches import padded, token_batches
 
 
 @given(st.lists(st.integers(1, 50), max_size=30), st.integers(1, 200))

@@ -22,15 +22,18 @@ def token_batches(lengths: Sequence[int], most: int) -> list[list[int]]:
     return batches
 
 
-def padded(sequences: Sequence[Sequence[int]], side: str) -> tuple["torch.Tensor", "torch.Tensor"]:
+def padded(
+    sequences: Sequence[Sequence[int]], side: str, fill: int = 0
+) -> tuple["torch.Tensor", "torch.Tensor"]:
     """Return token ids and attention mask, both (n, longest) int64; side: left or right.
 
-    The padding's own id is 0 whatever the tokenizer says: the mask alone tells what it is.
+    fill: the padding's own id. For most models the mask alone tells what is padding; some look
+    for the tokenizer's id.
     """
     import torch
 
     longest = max(map(len, sequences))
-    ids = torch.zeros(len(sequences), longest, dtype=torch.long)
+    ids = torch.full((len(sequences), longest), fill, dtype=torch.long)
     mask = torch.zeros_like(ids)
     for row, sequence in enumerate(sequences):
         begin = longest - len(sequence) if side == "left" else 0

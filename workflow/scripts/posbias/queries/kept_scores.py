@@ -1,0 +1,57 @@
+"""Scores of a panel member that outlive a killed job, so that the next one goes on from them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posbias.files import content_hash, whole_file
+from posbias.queries.panel import PanelMember, PanelScores
+
+
+class KeptMember:
+    """A panel member that asks a folder first, and the member itself for what is not there.
+
+    Scores are kept by a hash of all that they depend on: settings, queries and segments. settings:
+    a JSON value that changes whenever the member would score otherwise. The member is built when
+    it is first needed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], PanelMember],
+        segments: Sequence[tuple[str, ...]],
+        settings: Any,
+        folder: Path,
+    ) -> None:
+        self.name, self.segments, self.settings = name, segments, settings
+        self.folder, self.build = Path(folder), build
+        self.member: PanelMember | None = None
+
+    def score(self, queries: Sequence[str], documents: np.ndarray) -> PanelScores:
+        path = self.folder / f"{self.name}-{self._key(queries, documents)}.npz"
+        if path.is_file():
+            with np.load(path) as kept:
+                return PanelScores(kept["raw"], kept["cut"])
+        self.member = self.member or self.build()
+        scores = self.member.score(queries, documents)
+        if np.isfinite(scores.raw).all():  # else it is refused, and must be computed again
+            with whole_file(path) as part, part.open("wb") as data:
+                np.savez(data, raw=scores.raw, cut=scores.cut)
+        return scores
+
+    def _key(self, queries: Sequence[str], documents: np.ndarray) -> str:
+        used, rows = np.unique(documents, return_inverse=True)
+        texts = [self.segments[index] for index in used]
+        return content_hash([self.settings, list(queries), rows.tolist(), texts], length=32)
+
+
+def files_state(folder: Path) -> list[tuple[str, int, int]]:
+    """Return name, size and time of change of each file of a model, to see that it is the same."""
+    return [
+        (path.relative_to(folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
+        for path in sorted(Path(folder).rglob("*"))
+        if path.is_file()
+    ]
