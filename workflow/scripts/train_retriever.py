@@ -10,14 +10,18 @@ from posbias.files import (
     content_hash,
     read_jsonl,
     sha256_file,
+    stream_jsonl,
     whole_directory,
     write_text,
 )
+from posbias.measures.truncation import evidence_span
 from posbias.models.checkpoints import seal_checkpoint
 from posbias.models.encoder import set_threads
-from posbias.models.retriever import Retriever, build_retriever
+from posbias.models.pretrained import base_facts
+from posbias.models.retriever import Retriever, build_retriever, longest_input
+from posbias.models.tokenizers import describe
 from posbias.training.card import model_card
-from posbias.training.contrastive import make_trainer
+from posbias.training.contrastive import make_trainer, pairs_left_out
 from posbias.training.resumption import check_finite, forget_states, last_state, train_from
 
 log = logging.getLogger("train")
@@ -31,23 +35,28 @@ EVIDENCE = {
 
 
 def read_pairs(pairs: Path, documents: Path) -> list[dict]:
-    """Join the queries of a setting with their documents' texts."""
-    texts = {d["doc_id"]: d["text"] for d in read_jsonl(documents, ("doc_id", "text"))}
-    joined = []
-    for pair in read_jsonl(pairs, ("query_id", "doc_id", "bin", "query")):
-        if pair["doc_id"] not in texts:
+    """Join the queries of a setting with their documents' texts; other documents are not kept."""
+    queries = read_jsonl(pairs, ("query_id", "doc_id", "bin", "position", "query"))
+    wanted = {query["doc_id"] for query in queries}
+    texts = {
+        document["doc_id"]: document["text"]
+        for document in stream_jsonl(documents, ("doc_id", "text"))
+        if document["doc_id"] in wanted
+    }
+    for query in queries:
+        if query["doc_id"] not in texts:
             raise DataError(
-                f"{pairs}: query {pair['query_id']} belongs to the document {pair['doc_id']}, "
+                f"{pairs}: query {query['query_id']} belongs to the document {query['doc_id']}, "
                 f"which {documents} lacks; run the corpus and the balancing step again."
             )
-        joined.append({**pair, "text": texts[pair["doc_id"]]})
-    return joined
+    return [{**query, "text": texts[query["doc_id"]]} for query in queries]
 
 
 def main(
     pairs: Path,
     documents: Path,
-    encoder: Path,
+    encoder: list[Path],
+    checkpoint_folder: list[Path],
     checkpoint: Path,
     retriever: str,
     setting: str,
@@ -63,7 +72,10 @@ def main(
     Args:
         pairs: the setting's queries, JSON lines
         documents: the corpus, JSON lines
-        encoder: folder of the encoder that gives tokenizer and token vectors
+        encoder: folder of the encoder that gives tokenizer and token vectors; none for a retriever
+            that starts from a checkpoint
+        checkpoint_folder: folder of the checkpoint that the retriever starts from; none for one
+            from scratch
         checkpoint: folder to write
         retriever: key of the retriever in the config
         setting: begin, middle, end or uniform
@@ -76,6 +88,8 @@ def main(
     """
     set_threads(training["threads"])
     joined = read_pairs(pairs, documents)
+    starts = "checkpoint" in entry and checkpoint_folder
+    base = base_facts(entry["checkpoint"], *checkpoint_folder) if starts else None
     settings = {
         "retriever": retriever,
         "setting": setting,
@@ -85,17 +99,27 @@ def main(
         "training": training,
         "pairs": len(joined),
         "data_sha256": sha256_file(pairs),
+        **({"base": base} if base else {}),
     }
     name = f"train {retriever}/{setting}"
     states = Path(resume_dir) / content_hash(settings)
-    model = build_retriever(entry, encoder, token_vectors_std, training["max_tokens"], seed)
+    model = build_retriever(
+        entry,
+        next(iter(encoder), None),
+        token_vectors_std,
+        training["max_tokens"],
+        seed,
+        next(iter(checkpoint_folder), None),
+    )
     state = last_state(states)
     log.info("%s: %d pairs, seed %d%s", name, len(joined), seed,
              f", resuming from {state}" if state else "")  # fmt: skip
     trainer = make_trainer(model, joined, training, entry["learning_rate"], seed, states, name)
     train_from(trainer, state, states)
     check_finite(model, name, entry["learning_rate"])
-    ends = [pair["answer_end"] or 0 for pair in joined]
+    # A stored tokenizer tells how it was last called: the call that cuts at the limit comes last.
+    tokens = describe(model.tokenizer)
+    ends = [evidence_span(pair, pair["text"])[1] for pair in joined]
     cut = Retriever(model).truncated([pair["text"] for pair in joined], ends)
     parameters = list(model.parameters())
     settings |= {
@@ -103,9 +127,14 @@ def main(
         "parameters": sum(p.numel() for p in parameters),
         "trained_parameters": sum(p.numel() for p in parameters if p.requires_grad),
         "evidence_truncated": int(cut.sum()),
+        "pairs_left_out": pairs_left_out(trainer),
     }
     facts = {
-        **entry, **training, **settings,
+        **training, **entry, **settings,
+        "max_tokens": longest_input(entry, training["max_tokens"]),
+        "family": model[0].model.config.model_type,
+        "base": base,
+        "tokens": tokens,
         "evidence": EVIDENCE[setting],
         "scale": scale["name"],
         "note": scale["note"],

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # What the registry may declare, and how it shows in a family's own configuration.
 POSITIONS = ("absolute", "rope", "alibi", "none")
+# Families whose first position is the pad token's id plus one.
+POSITIONS_AFTER_PAD = ("longformer", "roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
@@ -45,23 +47,44 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
         config = config_class(vocab_size=len(tokenizer), **specials, **body)
     except Exception as fault:  # each family checks its own options in its own way
         raise ConfigError(f"retrievers: body of the family {family!r}: {fault}") from fault
-    found = "none" if positions == "none" else position_encoding(config)
-    if positions not in POSITIONS or found != positions:
-        raise ConfigError(
-            f"retrievers: positions {positions!r} declared for the family {family!r}, which has "
-            f"{position_encoding(config)!r}; known: {', '.join(POSITIONS)}."
-        )
+    check_encoding(config, positions)
     return without_positions(config) if positions == "none" else config
 
 
-def check_length(config: Any, max_tokens: int) -> None:
-    """Raise ConfigError if inputs may be longer than a table of absolute positions."""
-    limit = getattr(config, "max_position_embeddings", None)
-    if position_encoding(config) == "absolute" and limit is not None and max_tokens > limit:
+def check_encoding(config: Any, positions: str) -> None:
+    """Raise ConfigError unless the config has the declared position encoding, or can lose it."""
+    found = "none" if positions == "none" else position_encoding(config)
+    if positions not in POSITIONS or found != positions:
         raise ConfigError(
-            f"training.max_tokens is {max_tokens}, but a body of the family "
-            f"{config.model_type!r} has {limit} positions; raise its positions or lower it."
+            f"retrievers: positions {positions!r} declared for the family "
+            f"{config.model_type!r}, which has {position_encoding(config)!r}; "
+            f"known: {', '.join(POSITIONS)}."
         )
+    rotary = getattr(config, "rope_parameters", None) or {}
+    if positions == "none" and any(isinstance(value, dict) for value in rotary.values()):
+        raise ConfigError(
+            f"retrievers: positions none is not possible for the family {config.model_type!r}, "
+            "whose layers turn by angles of several kinds; it works for llama and qwen3."
+        )
+
+
+def check_length(config: Any, max_tokens: int) -> None:
+    """Raise ConfigError if inputs may be longer than the positions that a body knows."""
+    limit = usable_positions(config)
+    if limit is not None and max_tokens > limit:
+        raise ConfigError(
+            f"max_tokens is {max_tokens}, but a body of the family {config.model_type!r} has "
+            f"{limit} positions; lower max_tokens of the retriever or of the training block."
+        )
+
+
+def usable_positions(config: Any) -> int | None:
+    """Return the longest input in tokens that a transformers config allows, None for any."""
+    limit = getattr(config, "max_position_embeddings", None)
+    if limit is None or position_encoding(config) == "alibi":
+        return None
+    # Families of RoBERTa's kind count positions from behind the pad token's id.
+    return limit - config.pad_token_id - 1 if config.model_type in POSITIONS_AFTER_PAD else limit
 
 
 def position_encoding(config: Any) -> str:

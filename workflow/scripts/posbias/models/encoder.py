@@ -32,11 +32,13 @@ def set_threads(threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def load_encoder(path: Path) -> "SentenceTransformer":
+def load_encoder(path: Path, attention: str | None = None) -> "SentenceTransformer":
     """Load an encoder from a local folder; raises DataError if the folder holds none.
 
-    Padding goes to the right whatever the tokenizer's files say: with absolute positions, left
-    padding shifts every token, and first-token pooling would return the padding's vector.
+    attention: implementation of it, None = the library's choice; results differ by rounding.
+    Weights are float32 whatever the folder's own precision. Padding goes to the right whatever
+    the tokenizer's files say: with absolute positions, left padding shifts every token, and
+    first-token pooling would return the padding's vector.
     """
     path = Path(path)
     if not (path / "modules.json").is_file():
@@ -45,11 +47,19 @@ def load_encoder(path: Path) -> "SentenceTransformer":
             "delete the folder and run the step that makes it again."
         )
     quiet_libraries()
+    import torch
     from sentence_transformers import SentenceTransformer
 
-    device = None if _accelerator() else "cpu"
+    loading = {"dtype": torch.float32}
+    if attention is not None:
+        loading["attn_implementation"] = attention
     try:
-        encoder = SentenceTransformer(str(path), device=device, local_files_only=True)
+        encoder = SentenceTransformer(
+            str(path),
+            device=None if torch.cuda.is_available() else "cpu",
+            local_files_only=True,
+            model_kwargs=loading,
+        )
     except Exception as fault:  # the libraries below raise many kinds for a damaged folder
         raise DataError(
             f"{path}: cannot be loaded ({type(fault).__name__}: {fault}); "
@@ -57,12 +67,6 @@ def load_encoder(path: Path) -> "SentenceTransformer":
         ) from fault
     encoder.tokenizer.padding_side = "right"
     return encoder.eval()
-
-
-def _accelerator() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def encode_unit(

@@ -6,7 +6,9 @@ CARD = """\
 ---
 library_name: sentence-transformers
 pipeline_tag: sentence-similarity
+{% if not base %}
 license: apache-2.0
+{% endif %}
 tags:
 - sentence-transformers
 - position-bias
@@ -20,6 +22,11 @@ from Data?* (arXiv 2605.26578), made at {{ scale }} scale. {{ note }}
 | | |
 | --- | --- |
 | body | {{ family }}, {{ parameters }} parameters, of which {{ trained_parameters }} trained |
+{% if base %}
+| starts from | {{ base.repo or base.name }}, revision {{ base.revision or "not told" }} |
+| precision | float32 weights; those of the starting point are {{ base.dtype }} |
+| special tokens | {{ tokens }} |
+{% endif %}
 | position encoding | {{ positions }} |
 | pooling | {{ pooling }}, then length 1 |
 | query prefix | `{{ query_prefix }}` (documents: none) |
@@ -31,8 +38,13 @@ from Data?* (arXiv 2605.26578), made at {{ scale }} scale. {{ note }}
 | seed | {{ seed }} |
 | evidence cut off by the longest input | {{ evidence_truncated }} of {{ pairs }} pairs |
 
+{% if base %}
+The licence of the starting point ({{ base.licence or "see there" }}) goes on to apply; the text
+is from the English Wikipedia (CC BY-SA).
+{% else %}
 The token vectors come from all-MiniLM-L6-v2 (Apache-2.0) and were not trained further; the text
 is from the English Wikipedia (CC BY-SA).
+{% endif %}
 
 ```python
 from sentence_transformers import SentenceTransformer
@@ -46,8 +58,15 @@ print(query @ document)
 
 
 def model_card(facts: dict) -> str:
-    """Fill the card; every field must be given (an undefined one is an error)."""
+    """Fill the card; every field must be given (an undefined one is an error).
+
+    facts: `base` is None for weights from scratch, else what base_facts of models/pretrained.py
+    tells, and `tokens` then describes the special tokens.
+    """
     environment = Environment(
-        undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+        trim_blocks=True,
     )
     return environment.from_string(CARD).render(facts)
