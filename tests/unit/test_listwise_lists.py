@@ -31,7 +31,7 @@ def files(tmp_path):
                 "query_id": f"q{i}",
                 "text": f"question {i}",
                 "doc_id": f"d{i}",
-                "position": "begin",
+                "positions": ["begin"],
                 "answer_start": None,
                 "answer_end": None,
             }

@@ -49,7 +49,7 @@ def made(kind="cloze", passages=PASSAGES, cloze=CLOZE, limit=1000, seed=1):
 def test_every_segment_asks_for_its_passage():
     queries, dropped = made()
     assert len(queries) == 3 * len(PASSAGES)
-    assert Counter(query.position for query in queries) == {"begin": 8, "middle": 8, "end": 8}
+    assert Counter(query.positions[0] for query in queries) == {"begin": 8, "middle": 8, "end": 8}
     documents = [BenchmarkDocument(p.doc_id, p.text) for p in PASSAGES]
     check_queries(queries, documents, "here", spans=True)
     assert dropped == Counter({"above the limit": 0})
@@ -78,7 +78,7 @@ def test_titles_ask_for_their_passages():
     assert {query.query_id: query.text for query in queries} == {
         f"{passage.doc_id}-title": passage.title for passage in PASSAGES
     }
-    assert {(query.position, query.answer_start) for query in queries} == {("begin", None)}
+    assert {(query.positions, query.answer_start) for query in queries} == {(("begin",), None)}
     assert [query.doc_id for query in title_queries(PASSAGES)] == [p.doc_id for p in PASSAGES]
     assert not +dropped
 

@@ -1,64 +1,70 @@
-"""Build the test collection: held-out documents, queries with known evidence, judgements."""
+"""Build a test collection: documents, queries with known evidence, judgements."""
 
 import logging
 from collections import Counter
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from adapter import start
-from posbias.benchmarks.heldout import heldout_benchmark
-from posbias.benchmarks.records import check_documents, check_queries
-from posbias.files import read_jsonl, write_json, write_jsonl
+from posbias.benchmarks.loaders import load
+from posbias.benchmarks.records import check_excluded
+from posbias.corpus.segments import POSITIONS
+from posbias.files import write_json, write_jsonl
 from posbias.retrieval.trec import write_qrels
 
 log = logging.getLogger("benchmark")
 
 
 def main(
-    documents: Path,
-    candidates: Path,
+    files: list[Path],
     corpus: Path,
     queries: Path,
     qrels: Path,
+    excluded: Path,
     summary: Path,
-    queries_per_position: int,
+    kind: str,
+    options: dict[str, Any],
     seed: int,
 ) -> None:
-    """Build the test collection from held-out documents (paper: section 4.3).
+    """Build a test collection of one kind from its files (paper: section 4.3).
 
     Args:
-        documents: document records, of which those of the held-out split are taken
-        candidates: query candidates for these documents
+        files: files and folders of the data set; for heldout document records and candidates
         corpus: the documents to search, as JSON lines
         queries: the queries and where their evidence lies, as JSON lines
         qrels: the judgements, in TREC format
-        summary: how many documents and queries there are, as JSON
-        queries_per_position: queries wanted for evidence in each of begin, middle and end
-        seed: of the keyed hash that chooses them
+        excluded: documents that a query's run must not hold, by query, as JSON
+        summary: how many documents and queries there are and what was left out, as JSON
+        kind: heldout, squad, fineweb, posir or beir
+        options: those of the kind's loader
+        seed: of the keyed hashes that choose queries and documents
     """
-    benchmark = heldout_benchmark(
-        read_jsonl(documents, required=("doc_id", "text", "split")),
-        read_jsonl(
-            candidates,
-            required=("query_id", "doc_id", "position", "query", "answer_start", "answer_end"),
-        ),
-        queries_per_position,
-        seed,
+    loaded = load(kind, files, options, seed)
+    check_excluded(loaded.excluded, (q.query_id for q in loaded.queries), loaded.qrels, kind)
+    write_qrels(qrels, loaded.qrels)
+    written = write_jsonl(
+        corpus, ({"doc_id": one.doc_id, "text": one.text} for one in loaded.documents)
     )
-    check_documents(benchmark.documents, documents)
-    check_queries(benchmark.queries, benchmark.documents, candidates)
-    write_qrels(qrels, benchmark.qrels)
-    write_jsonl(corpus, (document.record() for document in benchmark.documents))
-    write_jsonl(queries, (query.record() for query in benchmark.queries))
+    write_jsonl(queries, (query.record() for query in loaded.queries))
+    write_json(excluded, loaded.excluded)
+    held = Counter(chain.from_iterable(query.positions for query in loaded.queries))
     write_json(
         summary,
         {
-            "documents": len(benchmark.documents),
-            "queries": Counter(query.position for query in benchmark.queries),
-            "queries_per_position": queries_per_position,
+            "kind": kind,
+            "documents": written,
+            "queries": len(loaded.queries),
+            "positions": {position: held[position] for position in POSITIONS if held},
+            "judgements": sum(map(len, loaded.qrels.values())),
+            "excluded": sum(map(len, loaded.excluded.values())),
+            "counts": loaded.counts,
+            "corpus_note": loaded.corpus_note,
+            "options": options,
             "seed": seed,
         },
     )
-    log.info("wrote %d queries on %d documents", len(benchmark.queries), len(benchmark.documents))
+    log.info("wrote %d queries on %d documents", len(loaded.queries), written)
 
 
 if "snakemake" in globals():

@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def main(
             "kind": kind,
             "queries": len(made),
             "words_mean": sum(words) / len(words),
-            "positions": dict(sorted(Counter(query.position for query in made).items())),
+            "positions": dict(sorted(Counter(chain(*(q.positions for q in made))).items())),
             "dropped": dict(sorted(dropped.items())),
         },
     )

@@ -1,21 +1,27 @@
-"""Position groups of queries: by third of the document, or by where the answer starts."""
+"""Position groups of queries: by third of the document, or by where the evidence lies in it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
-from posbias.benchmarks.records import BenchmarkQuery
+import numpy as np
+
+from posbias.benchmarks.records import Benchmark, BenchmarkQuery
 from posbias.corpus.bins import rises
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import ConfigError, DataError
+from posbias.options import check_options
+
+PLACE = "benchmarks: groups"
 
 
 @dataclass(frozen=True)
 class Grouping:
     """Query ids per group, in the order of the groups; what was left out, and why.
 
-    counted_twice: queries that lie in two groups.
+    counted_twice: queries that lie in more than one group.
     """
 
     groups: dict[str, list[str]]
@@ -23,17 +29,50 @@ class Grouping:
     counted_twice: int = 0
 
 
-def by_thirds(queries: Iterable[BenchmarkQuery]) -> Grouping:
-    """Group queries by the third of the document that holds their evidence (section 3.1.1)."""
-    groups: dict[str, list[str]] = {position: [] for position in POSITIONS}
+def _place(
+    queries: Iterable[BenchmarkQuery],
+    names: Sequence[str],
+    place: Callable[[BenchmarkQuery], Sequence[str] | str],
+) -> Grouping:
+    """Put queries into the groups that `place` names, or count them under the reason it gives."""
+    groups: dict[str, list[str]] = {name: [] for name in names}
+    dropped: Counter = Counter()
+    counted_twice = 0
     for query in queries:
-        if query.position not in groups:
-            raise DataError(
-                f"query {query.query_id!r}: position {query.position!r} is not one of "
-                f"{', '.join(POSITIONS)}."
-            )
-        groups[query.position].append(query.query_id)
-    return Grouping(groups)
+        found = place(query)
+        if isinstance(found, str):
+            dropped[found] += 1
+            continue
+        for name in found:
+            groups[name].append(query.query_id)
+        counted_twice += len(found) > 1
+    return Grouping(groups, dropped, counted_twice)
+
+
+def by_thirds(queries: Iterable[BenchmarkQuery]) -> Grouping:
+    """Group queries by the thirds of the document that hold their evidence (section 3.1.1).
+
+    A query whose evidence lies in several thirds counts in each of them.
+    """
+
+    def place(query: BenchmarkQuery) -> Sequence[str] | str:
+        for position in query.positions:
+            if position not in POSITIONS:
+                raise DataError(
+                    f"query {query.query_id!r}: position {position!r} is not one of "
+                    f"{', '.join(POSITIONS)}."
+                )
+        return query.positions or "no known third"
+
+    return _place(queries, POSITIONS, place)
+
+
+def _edges(name: str, edges: Sequence[float], least: int = 2) -> None:
+    numbers = all(isinstance(e, int | float) and not isinstance(e, bool) for e in edges)
+    if not numbers or len(edges) < least or not rises(edges):
+        raise ConfigError(
+            f"{PLACE}.{name}.edges must rise strictly and hold at least {least}; found {edges}."
+        )
 
 
 def by_characters(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Grouping:
@@ -42,20 +81,78 @@ def by_characters(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Gr
     Each pair of neighbouring edges is a group and both its ends belong to it, so that a start on
     an inner edge counts in two groups. Raises ConfigError for edges that do not rise.
     """
-    if len(edges) < 2 or not rises(edges):
-        raise ConfigError(f"character_edges must rise strictly, two at least; found {edges}.")
+    _edges("characters", edges)
     ranges = {f"{low}-{high}": (low, high) for low, high in pairwise(edges)}
-    groups: dict[str, list[str]] = {name: [] for name in ranges}
-    dropped: Counter = Counter()
-    counted_twice = 0
-    for query in queries:
-        if query.answer_start is None:
-            dropped["no answer offset"] += 1
-            continue
-        found = [n for n, (low, high) in ranges.items() if low <= query.answer_start <= high]
-        for name in found:
-            groups[name].append(query.query_id)
-        if not found:
-            dropped[f"start outside {edges[0]}-{edges[-1]}"] += 1
-        counted_twice += len(found) == 2
-    return Grouping(groups, dropped, counted_twice)
+
+    def place(query: BenchmarkQuery) -> Sequence[str] | str:
+        start = query.answer_start
+        if start is None:
+            return "no answer offset"
+        found = [name for name, (low, high) in ranges.items() if low <= start <= high]
+        return found or f"start outside {edges[0]}-{edges[-1]}"
+
+    return _place(queries, list(ranges), place)
+
+
+def by_relative_bins(queries: Iterable[BenchmarkQuery], count: int) -> Grouping:
+    """Group queries by the middle of their evidence, in `count` equal bins of the document.
+
+    As PosIR does: a middle on an inner edge belongs to the bin that ends there, 0 to the first.
+    Raises ConfigError for a count that is not from 2 to 100.
+    """
+    if type(count) is not int or not 2 <= count <= 100:
+        raise ConfigError(f"{PLACE}.bins.count must be a whole number, 2 to 100, is {count!r}.")
+    edges = np.linspace(0, 1, count + 1)
+    digits = 2 if 100 % count == 0 else 3
+    names = [f"{low:.{digits}f}-{high:.{digits}f}" for low, high in pairwise(edges)]
+
+    def place(query: BenchmarkQuery) -> Sequence[str] | str:
+        if query.midpoint is None:
+            return "no known middle"
+        return [names[max(int(np.searchsorted(edges, query.midpoint, side="left")) - 1, 0)]]
+
+    return _place(queries, names, place)
+
+
+def by_lengths(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Grouping:
+    """Group queries by the length of their document in tokens, as PosIR counts them.
+
+    Each edge ends a group and belongs to it; the last group, above the last edge, has no end.
+    Raises ConfigError for edges that do not rise.
+    """
+    _edges("lengths", edges)
+    names = [*(f"{low}-{high}" for low, high in pairwise(edges)), f">{edges[-1]}"]
+
+    def place(query: BenchmarkQuery) -> Sequence[str] | str:
+        tokens = query.document_tokens
+        if tokens is None:
+            return "no known length"
+        group = int(np.searchsorted(edges, tokens, side="left")) - 1
+        return [names[group]] if group >= 0 else f"length of at most {edges[0]}"
+
+    return _place(queries, names, place)
+
+
+GROUPINGS: dict[str, Callable[..., Grouping]] = {
+    "thirds": by_thirds,
+    "characters": by_characters,
+    "bins": by_relative_bins,
+    "lengths": by_lengths,
+}
+
+
+def groupings(
+    benchmark: Benchmark, groups: Mapping[str, Mapping[str, Any] | None]
+) -> dict[str, Grouping]:
+    """Return the groupings that a benchmark's block of the config names, in its order.
+
+    groups: options by name of GROUPINGS; none for a benchmark without positions. Raises
+    ConfigError for an unknown name or option.
+    """
+    found = {}
+    for name, options in groups.items():
+        if name not in GROUPINGS:
+            raise ConfigError(f"{PLACE}: {name!r} is not one of {', '.join(GROUPINGS)}.")
+        check_options(f"{PLACE}.{name}", GROUPINGS[name], options or {}, given=1)
+        found[name] = GROUPINGS[name](benchmark.queries, **(options or {}))
+    return found

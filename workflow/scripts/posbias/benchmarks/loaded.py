@@ -1,0 +1,79 @@
+"""What a loader makes of a data set, and the choice of its queries."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from posbias.benchmarks.records import BenchmarkDocument, BenchmarkQuery, Excluded
+from posbias.errors import ConfigError
+from posbias.keyed import keyed_order
+from posbias.retrieval.trec import Qrels
+
+PUBLIC_SEED = 42  # of the position benchmarks' public code
+KEEP, LAST = "keep", "last"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A test collection as its files become it.
+
+    documents: to be read once, as they may come as a stream; counts: what was dropped or changed
+    and why; corpus_note: what a reader of the measures must know of the corpus, or None.
+    """
+
+    documents: Iterable[BenchmarkDocument]
+    queries: list[BenchmarkQuery]
+    qrels: Qrels
+    excluded: Excluded = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+    corpus_note: str | None = None
+
+
+def one_of(place: str, value: object, known: Sequence[str]) -> None:
+    """Raise ConfigError unless an option has one of the known values."""
+    if value not in known:
+        names = ", ".join(map(str, known))
+        raise ConfigError(f"benchmarks: {place} {value!r} is not one of {names}.")
+
+
+def whole_number(place: str, value: object, least: int = 1) -> None:
+    """Raise ConfigError unless an option is a whole number of at least `least`."""
+    if type(value) is not int or value < least:
+        raise ConfigError(
+            f"benchmarks: {place} must be a whole number of at least {least}, is {value!r}."
+        )
+
+
+def ordered(queries: Sequence[BenchmarkQuery], seed: int, by: str) -> list[BenchmarkQuery]:
+    """Order queries for a sample: as the public code shuffles them, or by keyed hash of their id.
+
+    by: "public", which needs the queries in the order of the data set's rows, or "keyed", whose
+    samples do not reshuffle when queries are added.
+    """
+    one_of("sample.by", by, ("public", "keyed"))
+    if by == "keyed":
+        return keyed_order(queries, seed, key=lambda query: query.query_id)
+    order = list(queries)
+    random.Random(PUBLIC_SEED).shuffle(order)
+    return order
+
+
+def judge_questions(
+    queries: Sequence[BenchmarkQuery], labels: Mapping[str, str], duplicates: str
+) -> tuple[Qrels, dict[str, int]]:
+    """Return the judgements of queries with one relevant document each, and counts of duplicates.
+
+    labels: relevant document by query id, in the order of the data set's rows. duplicates: "keep"
+    judges each query by its own document; "last" gives all queries of one text the document of
+    the last of them, as the public code does without saying so (its labels are a dictionary).
+    """
+    one_of("duplicate_questions", duplicates, (KEEP, LAST))
+    last = {query.text: labels[query.query_id] for query in queries}
+    elsewhere = sum(last[query.text] != labels[query.query_id] for query in queries)
+    counts = {
+        "repeated_question_texts": len(queries) - len(last),
+        "question_texts_that_end_at_another_document": elsewhere,
+    }
+    chosen = labels if duplicates == KEEP else {q.query_id: last[q.text] for q in queries}
+    return {query.query_id: {chosen[query.query_id]: 1} for query in queries}, counts
