@@ -1,10 +1,16 @@
 """Exact cosine search: equal to a full matrix, whatever the sizes of the blocks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from posbias.errors import DataError
 from posbias.retrieval.dense import normalise, search
+from posbias.retrieval.products import DeviceProducts, HostProducts
+from posbias.retrieval.running_top_k import NO_DOCUMENT, RunningTopK
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +71,90 @@ def test_normalise_gives_unit_vectors_also_from_extreme_lengths():
 def test_normalise_names_a_vector_without_direction(bad):
     with pytest.raises(DataError, match=r"document 1 \(counted from 0\)"):
         normalise(np.array([[1.0, 2.0], [bad, bad]]), "document")
+
+
+def test_normalise_counts_from_the_first_row():
+    with pytest.raises(DataError, match=r"document 4097 \(counted from 0\)"):
+        normalise(np.array([[1.0, 2.0], [0.0, 0.0]]), "document", first=4096)
+
+
+def streamed(queries, documents, indices, k, cuts, products=None, query_block=3) -> RunningTopK:
+    best = RunningTopK(queries, k, query_block, products)
+    for low, high in zip([0, *cuts], [*cuts, len(documents)], strict=True):
+        best.add(documents[low:high], indices[low:high])
+    return best
+
+
+@st.composite
+def tied_searches(draw):
+    """Small whole numbers, so that products are exact and most of them tie."""
+    n = draw(st.integers(1, 40))
+    numbers = np.random.default_rng(draw(st.integers(0, 2**32)))
+    documents = numbers.integers(-1, 2, size=(n, 2)).astype(np.float32)
+    queries = numbers.integers(-1, 2, size=(draw(st.integers(1, 8)), 2)).astype(np.float32)
+    cuts = sorted(draw(st.lists(st.integers(0, n), max_size=6)))
+    return queries, documents, numbers.permutation(n), draw(st.integers(1, 45)), cuts
+
+
+@pytest.fixture(params=["host", "device"], scope="module")
+def products(request):
+    if request.param == "host":
+        return HostProducts()
+    pytest.importorskip("torch")
+    return DeviceProducts("cpu")
+
+
+@given(tied_searches())
+def test_blocks_and_indices_in_any_order_give_the_order_of_the_whole(products, case):
+    queries, documents, indices, k, cuts = case
+    best = streamed(queries, documents, indices, k, cuts, products)
+    by_index = documents[np.argsort(indices)]
+    scores = queries @ by_index.T
+    wanted = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    found = wanted.shape[1]
+    assert np.array_equal(best.indices[:, :found], wanted)
+    assert np.array_equal(best.scores[:, :found], np.take_along_axis(scores, wanted, axis=1))
+    assert (best.indices[:, found:] == NO_DOCUMENT).all()
+    assert np.isneginf(best.scores[:, found:]).all()
+
+
+def test_torch_and_numpy_find_the_same(vectors):
+    pytest.importorskip("torch")
+    queries, documents = vectors
+    indices = np.arange(len(documents))
+    host = streamed(queries, documents, indices, 50, [700, 1900], HostProducts(), 64)
+    device = streamed(queries, documents, indices, 50, [700, 1900], DeviceProducts("cpu"), 64)
+    assert np.array_equal(host.indices, device.indices)
+    np.testing.assert_allclose(host.scores, device.scores, rtol=0, atol=6e-8)
+
+
+def test_neither_all_vectors_nor_all_scores_are_ever_held():
+    rng = np.random.default_rng(8)
+    queries = normalise(rng.normal(size=(300, 64)), "query")
+    n, block = 60_000, 1000
+    tracemalloc.start()
+    try:
+        best = RunningTopK(queries, 20)
+        for at in range(0, n, block):
+            vectors = normalise(rng.normal(size=(block, 64)), "document", at)
+            best.add(vectors, np.arange(at, at + block))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    vectors_of_all, scores_of_all = n * 64 * 4, n * len(queries) * 4
+    assert peak < vectors_of_all < scores_of_all
+    assert best.seen == n
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_vector_that_is_no_number_is_refused(bad):
+    best = RunningTopK(np.ones((1, 2), dtype=np.float32), 3)
+    with pytest.raises(DataError, match=r"document 1 .* is not a number"):
+        best.add(np.array([[1, 2], [bad, 0]], dtype=np.float32), np.arange(2))
+    with pytest.raises(DataError, match=r"query 0 .* is not a number"):
+        RunningTopK(np.array([[bad, 0]], dtype=np.float32), 3)
+
+
+def test_a_depth_below_one_is_refused():
+    with pytest.raises(DataError, match="at least 1, is 0"):
+        RunningTopK(np.ones((1, 2), dtype=np.float32), 0)

@@ -1,148 +1,67 @@
-"""The two evaluation scripts from files to files, with made-up models."""
+"""A retriever searched and measured from files to files, with made-up models."""
 
 import csv
+import json
 import math
 import re
 import subprocess
 import sys
-import zlib
 
 import numpy as np
 import pytest
 
-import evaluate_references
-import evaluate_retriever
-from posbias.benchmarks.evaluation import evaluation_settings
+from posbias.benchmarks.corpus_names import corpus_names
+from posbias.benchmarks.settings import measure_settings
 from posbias.errors import ConfigError, DataError
-from posbias.files import read_json, write_jsonl
+from posbias.files import read_json, write_json, write_jsonl
 from posbias.report.records import common_interval, grouping_of, read_measures
-from posbias.retrieval.trec import read_run, write_qrels
-
-N_DOCUMENTS = 45
-WIDTH = 16_384  # of the hashed words, so that no two meet
-EVALUATION = {
-    "benchmark": "wiki_heldout",
-    "depth": 20,
-    "cutoff": 10,
-    "character_edges": [0, 14, 28, 60],
-    "resamples": 500,
-    "level": 0.95,
-    "min_group": 5,
-    "seed": 42,
-    "batch_size": 8,
-    "threads": 1,
-}
-
-
-class WordRetriever:
-    """Counts hashed words; of documents only the first `reach` characters are read."""
-
-    def __init__(self, reach: int) -> None:
-        self.reach = reach
-
-    def _vectors(self, texts: list[str]) -> np.ndarray:
-        vectors = np.full((len(texts), WIDTH), 1e-3, dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            for word in re.findall(r"\w+", text):
-                row[zlib.crc32(word.encode()) % WIDTH] += 1
-        return vectors
-
-    def encode_queries(self, texts: list[str]) -> np.ndarray:
-        return self._vectors(texts)
-
-    def encode_documents(self, texts: list[str]) -> np.ndarray:
-        return self._vectors([text[: self.reach] for text in texts])
-
-    def truncated(self, texts: list[str], ends: list[int]) -> np.ndarray:
-        return np.asarray(ends) > self.reach
+from posbias.retrieval.trec import read_qrels, read_run, write_qrels
+from search_toy import (
+    EVALUATION,
+    GROUPS,
+    N_DOCUMENTS,
+    NAME,
+    POSITIONS,
+    ConstantRetriever,
+    evaluate,
+    install,
+    outputs,
+    search,
+    toy_models,
+    write_collection,
+)
 
 
-class ConstantRetriever(WordRetriever):
-    """The same vector for every text."""
-
-    def _vectors(self, texts: list[str]) -> np.ndarray:
-        return np.ones((len(texts), 4), dtype=np.float32)
-
-
-MODELS = {
-    "front": WordRetriever(20),
-    "whole": WordRetriever(1000),
-    "constant": ConstantRetriever(1000),
-}
+@pytest.fixture
+def models(monkeypatch):
+    models = toy_models()
+    models["threads"] = install(monkeypatch, models)
+    return models
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Make documents of three words of their own, one in each third, and a query for each."""
-    documents, queries, qrels = [], [], {}
-    for number in range(N_DOCUMENTS):
-        words = [f"{position}{number:03d}" for position in ("begin", "middle", "end")]
-        text = " and then ".join(words)
-        documents.append({"doc_id": f"d{number}", "text": text})
-        for position, word in zip(("begin", "middle", "end"), words, strict=True):
-            query_id = f"d{number}-{position}"
-            start = text.index(word)
-            queries.append(
-                {
-                    "query_id": query_id,
-                    "text": word,
-                    "doc_id": f"d{number}",
-                    "position": position,
-                    "answer_start": start,
-                    "answer_end": start + len(word),
-                }
-            )
-            qrels[query_id] = {f"d{number}": 1}
-    write_jsonl(tmp_path / "corpus.jsonl", documents)
-    write_jsonl(tmp_path / "queries.jsonl", queries)
-    write_qrels(tmp_path / "qrels.txt", qrels)
-    return {
-        "corpus": tmp_path / "corpus.jsonl",
-        "queries": tmp_path / "queries.jsonl",
-        "qrels": tmp_path / "qrels.txt",
-    }
+    return write_collection(tmp_path, range(N_DOCUMENTS))
 
 
-@pytest.fixture
-def fakes(monkeypatch):
-    threads = []
-    for script in (evaluate_retriever, evaluate_references):
-        monkeypatch.setattr(script, "set_threads", threads.append)
-    monkeypatch.setattr(
-        evaluate_retriever, "load_retriever", lambda path, batch_size: MODELS[path.name]
-    )
-    monkeypatch.setattr(evaluate_retriever, "checked_settings", lambda *names: {})
-    monkeypatch.setattr(evaluate_references, "load_encoder", lambda path: path)
-    monkeypatch.setattr(
-        evaluate_references, "Retriever", lambda encoder, batch_size: MODELS[encoder.name]
-    )
-    return threads
+def run_all(files, folder, models=("front", "whole"), settings=("begin", "uniform"), **options):
+    shards = options.pop("shards", 1)
+    block = options.pop("block_documents", 8)
+    found = search(files, folder, models, settings, shards, block_documents=block)
+    evaluate(files, folder, found, settings, **options)
 
 
-def outputs(folder, names):
-    return {
-        kind: [folder / name / file for name in names]
-        for kind, file in (("runs", "a.run"), ("measures", "m.json"), ("scores", "s.csv"))
-    }
+def rewrite(path, change):
+    """Let `change` mend each record of a file of JSON lines."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    write_jsonl(path, [change(record) or record for record in records])
 
 
-def evaluate(files, folder, models=("front", "whole"), settings=("begin", "uniform"), **changed):
-    evaluate_retriever.main(
-        **files,
-        **outputs(folder, settings),
-        checkpoints=[folder / model for model in models],
-        retriever="bert",
-        label="BERT",
-        settings=list(settings),
-        evaluation=EVALUATION | changed,
-    )
-
-
-def test_one_record_per_setting_that_the_report_can_read(files, fakes, tmp_path):
-    evaluate(files, tmp_path)
+def test_one_record_per_setting_that_the_report_can_read(files, models, tmp_path):
+    run_all(files, tmp_path)
     paths = outputs(tmp_path, ["begin", "uniform"])["measures"]
     begin, uniform = read_measures(paths)
-    assert fakes == [1]
+    assert models["threads"] == [1]
     assert [begin["setting"], uniform["setting"]] == ["begin", "uniform"]
     assert {key: begin[key] for key in ("retriever", "label", "benchmark", "measure", "seed")} == {
         "retriever": "bert",
@@ -151,6 +70,7 @@ def test_one_record_per_setting_that_the_report_can_read(files, fakes, tmp_path)
         "measure": "nDCG@10",
         "seed": 42,
     }
+    assert list(begin["groupings"]) == ["thirds", "characters"]
     assert common_interval([begin, uniform])["resamples"] == 500
     assert uniform["micro_mean"] > 0.95
     assert grouping_of(uniform, "thirds")["psi"] < 0.05
@@ -177,10 +97,22 @@ def test_one_record_per_setting_that_the_report_can_read(files, fakes, tmp_path)
         "dropped": {},
         "counted_twice": {"thirds": 0, "characters": 0},
     }
+    assert not {"excluded", "corpus_note"} & set(begin)
 
 
-def test_the_evaluator_reads_our_mean_from_the_run_file(files, fakes, tmp_path):
-    evaluate(files, tmp_path)
+@pytest.mark.parametrize("model", ["front", "constant"])
+@pytest.mark.parametrize(("shards", "block"), [(2, 8), (3, 8), (7, 8), (7, 5)])
+def test_the_same_bytes_from_any_number_of_shards(files, models, tmp_path, model, shards, block):
+    chosen = {"models": (model,), "settings": ("begin",)}
+    run_all(files, tmp_path / "one", **chosen)
+    run_all(files, tmp_path / "many", shards=shards, block_documents=block, **chosen)
+    for file in ("a.run", "m.json", "s.csv"):
+        one, many = (tmp_path / folder / "begin" / file for folder in ("one", "many"))
+        assert one.read_bytes() == many.read_bytes()
+
+
+def test_the_evaluator_reads_our_mean_from_the_run_file(files, models, tmp_path):
+    run_all(files, tmp_path, shards=2)
     for setting in ("begin", "uniform"):
         command = [sys.executable, "-m", "ir_measures", str(files["qrels"])]
         printed = subprocess.run(
@@ -193,10 +125,14 @@ def test_the_evaluator_reads_our_mean_from_the_run_file(files, fakes, tmp_path):
         assert printed.split() == ["nDCG@10", f"{mean:.4f}"]
 
 
-def test_the_scores_of_queries_agree_with_the_run_and_the_mean(files, fakes, tmp_path):
-    evaluate(files, tmp_path)
-    with (tmp_path / "begin/s.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+def scores_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_scores_of_queries_agree_with_the_run_and_the_mean(files, models, tmp_path):
+    run_all(files, tmp_path)
+    rows = scores_of(tmp_path / "begin/s.csv")
     run = read_run(tmp_path / "begin/a.run")
     assert list(rows[0]) == ["query_id", "doc_id", "position", "answer_start", "rank", "nDCG@10"]
     assert len(rows) == 135
@@ -214,8 +150,8 @@ def test_the_scores_of_queries_agree_with_the_run_and_the_mean(files, fakes, tmp
     assert {row["rank"] for row in rows if row["position"] == "begin"} == {"1"}
 
 
-def test_a_constant_model_ranks_by_document_index_and_favours_nothing(files, fakes, tmp_path):
-    evaluate(files, tmp_path, models=["constant"], settings=["begin"])
+def test_a_constant_model_ranks_by_document_index_and_favours_nothing(files, models, tmp_path):
+    run_all(files, tmp_path, models=("constant",), settings=("begin",), shards=3)
     record = read_json(tmp_path / "begin/m.json")
     chance = sum(1 / math.log2(rank + 1) for rank in range(1, 11)) / N_DOCUMENTS
     assert record["micro_mean"] == pytest.approx(chance)
@@ -225,26 +161,26 @@ def test_a_constant_model_ranks_by_document_index_and_favours_nothing(files, fak
         assert list(ranked) == [f"d{i}" for i in range(20)]
 
 
-def test_same_bytes_twice_and_alone_as_among_other_settings(files, fakes, tmp_path):
-    evaluate(files, tmp_path / "one")
-    evaluate(files, tmp_path / "two", models=["whole"], settings=["uniform"])
+def test_same_bytes_twice_and_alone_as_among_other_settings(files, models, tmp_path):
+    run_all(files, tmp_path / "one")
+    run_all(files, tmp_path / "two", models=("whole",), settings=("uniform",))
     for file in ("a.run", "m.json", "s.csv"):
         one, two = (tmp_path / run / "uniform" / file for run in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_each_setting_has_resamples_of_its_own(files, fakes, tmp_path):
-    evaluate(files, tmp_path, models=["front", "front"])
+def test_each_setting_has_resamples_of_its_own(files, models, tmp_path):
+    run_all(files, tmp_path, models=("front", "front"))
     begin, uniform = (read_json(tmp_path / name / "m.json") for name in ("begin", "uniform"))
     assert begin["micro_mean"] == uniform["micro_mean"]
     assert grouping_of(begin, "thirds")["macro_low"] != grouping_of(uniform, "thirds")["macro_low"]
 
 
-def test_a_query_without_offsets_leaves_only_the_characters(files, fakes, tmp_path):
+def test_a_query_without_offsets_leaves_only_the_characters(files, models, tmp_path):
     lines = files["queries"].read_text().splitlines()
     lines[0] = re.sub(r'"answer_(start|end)": \d+', r'"answer_\1": null', lines[0])
     files["queries"].write_text("\n".join(lines) + "\n")
-    evaluate(files, tmp_path)
+    run_all(files, tmp_path)
     record = read_json(tmp_path / "begin/m.json")
     assert record["counts"]["dropped"] == {"characters: no answer offset": 1}
     assert [g["n"] for g in grouping_of(record, "thirds")["groups"]] == [45, 45, 45]
@@ -252,75 +188,181 @@ def test_a_query_without_offsets_leaves_only_the_characters(files, fakes, tmp_pa
     assert record["evidence_truncated"]["of"] == 134
 
 
-def test_references_bm25_and_encoder(files, fakes, tmp_path):
-    evaluate_references.main(
-        **files,
-        **outputs(tmp_path, ["bm25", "minilm_l6"]),
-        encoder=tmp_path / "front",
-        references=[
-            {
-                "name": "bm25",
-                "label": "BM25",
-                "kind": "bm25",
-                "options": {"k1": 0.9, "b": 0.4, "stopwords": "en", "stemmer": None},
-            },
-            {
-                "name": "minilm_l6",
-                "label": "all-MiniLM-L6-v2",
-                "kind": "sentence_transformer",
-                "options": {},
-            },
-        ],
-        evaluation=EVALUATION,
+def test_excluded_documents_leave_the_run_and_the_depth_stays(files, models, tmp_path):
+    """As in ArguAna: every query's text is itself in the corpus, and must not be found."""
+    twins = [{"doc_id": f"twin-{position}", "text": f"{position}001"} for position in POSITIONS]
+    with files["corpus"].open("a") as corpus:
+        corpus.writelines(json.dumps(twin) + "\n" for twin in twins)
+    chosen = {"models": ("whole",), "settings": ("begin",), "shards": 3}
+    run_all(files, tmp_path / "kept", **chosen)
+    write_json(
+        files["excluded"], {f"d1-{position}": [f"twin-{position}"] for position in POSITIONS}
     )
-    bm25, encoder = read_measures(outputs(tmp_path, ["bm25", "minilm_l6"])["measures"])
-    assert [bm25["retriever"], bm25["setting"], bm25["micro_mean"]] == ["bm25", None, 1.0]
-    assert grouping_of(bm25, "thirds")["psi"] == 0
-    assert "evidence_truncated" not in bm25
-    assert encoder["label"] == "all-MiniLM-L6-v2"
-    assert encoder["evidence_truncated"] == {"n": 90, "of": 135}
-    # Only the one document that holds the word is a hit of BM25.
-    run = read_run(tmp_path / "bm25/a.run")
-    assert {query_id: list(ranked) for query_id, ranked in run.items()} == {
-        f"d{i}-{position}": [f"d{i}"]
-        for i in range(N_DOCUMENTS)
-        for position in ("begin", "middle", "end")
+    run_all(files, tmp_path / "left_out", **chosen)
+    kept, left_out = (read_run(tmp_path / one / "begin/a.run") for one in ("kept", "left_out"))
+    for position in POSITIONS:
+        query_id, twin = f"d1-{position}", f"twin-{position}"
+        assert list(kept[query_id])[:2] == [twin, "d1"]
+        assert next(iter(left_out[query_id])) == "d1"
+        assert twin not in left_out[query_id]
+    assert {len(ranked) for ranked in left_out.values()} == {20}
+    others = [query_id for query_id in kept if not query_id.startswith("d1-")]
+    assert {q: kept[q] for q in others} == {q: left_out[q] for q in others}
+    record = read_json(tmp_path / "left_out/begin/m.json")
+    assert record["excluded"] == {"queries": 3, "documents": 3, "hits": 3}
+    assert record["counts"]["documents"] == 48
+    assert record["micro_mean"] > read_json(tmp_path / "kept/begin/m.json")["micro_mean"]
+
+
+def test_excluding_after_a_search_that_did_not_know_of_it_is_refused(files, models, tmp_path):
+    found = search(files, tmp_path)
+    write_json(files["excluded"], {"d1-end": ["d2"]})
+    with pytest.raises(DataError, match="kept 20 documents a query, needed are 21"):
+        evaluate(files, tmp_path, found)
+
+
+def test_a_benchmark_without_positions_has_no_groups_and_no_psi(files, models, tmp_path):
+    """As in BEIR: several relevant documents, graded, and no main one."""
+
+    def change(query):
+        nothing = {"doc_id": None, "positions": [], "answer_start": None, "answer_end": None}
+        return query | nothing
+
+    rewrite(files["queries"], change)
+    qrels = read_qrels(files["qrels"])
+    qrels["d0-begin"] = {"d7": 0, "d0": 2, "d9": 1}
+    qrels["d1-begin"] = {"d1": 0, "d9": 1}
+    write_qrels(files["qrels"], qrels)
+    write_json(files["summary"], {"corpus_note": "a tenth of the corpus"})
+    run_all(files, tmp_path, groups={})
+    for record in read_measures(outputs(tmp_path, ["begin", "uniform"])["measures"]):
+        assert record["groupings"] == {}
+        assert record["corpus_note"] == "a tenth of the corpus"
+        assert record["evidence_truncated"] == {"n": 0, "of": 0}
+        assert record["counts"]["counted_twice"] == {}
+        with pytest.raises(DataError, match=r"no grouping 'thirds' \(found none\)"):
+            grouping_of(record, "thirds")
+    rows = {row["query_id"]: row for row in scores_of(tmp_path / "uniform/s.csv")}
+    assert rows["d5-end"] == {
+        "query_id": "d5-end",
+        "doc_id": "",
+        "position": "",
+        "answer_start": "",
+        "rank": "1",
+        "nDCG@10": "1.0",
     }
-    assert (tmp_path / "bm25/a.run").read_text().split()[5] == "bm25"
+    run = read_run(tmp_path / "uniform/a.run")
+    rank = {query_id: list(run[query_id]).index("d9") + 1 for query_id in ("d0-begin", "d1-begin")}
+    value = {query_id: 1 / math.log2(of_query + 1) for query_id, of_query in rank.items()}
+    assert rank["d1-begin"] > 1
+    assert (rows["d0-begin"]["rank"], rows["d1-begin"]["rank"]) == ("1", str(rank["d1-begin"]))
+    assert float(rows["d1-begin"]["nDCG@10"]) == pytest.approx(value["d1-begin"])
+    gained, ideal = 2 + value["d0-begin"], 2 + 1 / math.log2(3)
+    assert float(rows["d0-begin"]["nDCG@10"]) == pytest.approx(gained / ideal)
 
 
-def test_queries_without_a_hit_count_zero_and_are_counted(files, fakes, tmp_path):
-    text = files["queries"].read_text().replace('"text": "end', '"text": "zebra')
-    files["queries"].write_text(text)
-    evaluate_references.main(
-        **files,
-        **outputs(tmp_path, ["bm25"]),
-        encoder=tmp_path,
-        references=[{"name": "bm25", "label": "BM25", "kind": "bm25"}],
-        evaluation=EVALUATION,
-    )
-    record = read_json(tmp_path / "bm25/m.json")
-    assert record["micro_mean"] == pytest.approx(2 / 3)
-    assert (record["counts"]["judged"], record["counts"]["ranked"]) == (135, 90)
-    assert grouping_of(record, "thirds")["psi"] == 1
+def test_evidence_in_several_thirds_counts_in_each(files, models, tmp_path):
+    def change(query):
+        if query["query_id"] == "d0-middle":
+            return query | {"positions": ["middle", "end"]}
+
+    rewrite(files["queries"], change)
+    run_all(files, tmp_path)
+    record = read_json(tmp_path / "begin/m.json")
+    assert [g["n"] for g in grouping_of(record, "thirds")["groups"]] == [45, 45, 46]
+    assert record["counts"]["counted_twice"]["thirds"] == 1
+    rows = {row["query_id"]: row for row in scores_of(tmp_path / "begin/s.csv")}
+    assert rows["d0-middle"]["position"] == "middle+end"
+
+
+def test_dead_judgements_are_counted_and_cost_what_trec_eval_says(files, models, tmp_path):
+    qrels = read_qrels(files["qrels"])
+    qrels["d0-begin"] |= {"gone": 1}
+    write_qrels(files["qrels"], qrels)
+    run_all(files, tmp_path)
+    record = read_json(tmp_path / "uniform/m.json")
+    assert record["counts"]["judgements_outside_corpus"] == 1
+    rows = {row["query_id"]: row for row in scores_of(tmp_path / "uniform/s.csv")}
+    assert float(rows["d0-begin"]["nDCG@10"]) == pytest.approx(1 / (1 + 1 / math.log2(3)))
 
 
 @pytest.mark.parametrize(
-    ("reference", "message"),
+    ("change", "message"),
     [
-        ({"kind": "splade"}, "kind 'splade' does not exist; known: bm25, sentence_transformer"),
-        ({"kind": "sentence_transformer", "options": {"k1": 1}}, "takes no options, found k1"),
+        (lambda files: add_line(files["corpus"], "d3"), "document 'd3' occurs twice"),
+        (lambda files: add_line(files["corpus"], "new"), "46 documents, of which 45 were searched"),
+        (lambda files: drop_lines(files["corpus"], 3), r"document 44 .* there are 42"),
+        (lambda files: rename(files["corpus"], "d42"), r"query 'd42-begin' belongs to .* 'd42'"),
+        (lambda files: drop_lines(files["queries"], 1), "query 'd44-end' is judged but is not"),
+        (lambda files: drop_lines(files["qrels"], 1), "query 'd44-end' has no judgement"),
     ],
 )
-def test_a_reference_that_cannot_be_made_is_refused(files, fakes, tmp_path, reference, message):
-    with pytest.raises(ConfigError, match=message):
-        evaluate_references.main(
-            **files,
-            **outputs(tmp_path, ["x"]),
-            encoder=tmp_path / "front",
-            references=[{"name": "x", "label": "X"} | reference],
-            evaluation=EVALUATION,
-        )
+def test_files_that_changed_after_the_search_are_noticed(files, models, tmp_path, change, message):
+    found = search(files, tmp_path)
+    change(files)
+    with pytest.raises(DataError, match=message):
+        evaluate(files, tmp_path, found)
+    assert not (tmp_path / "begin").exists()
+
+
+def add_line(path, doc_id):
+    with path.open("a") as lines:
+        lines.write(json.dumps({"doc_id": doc_id, "text": "more"}) + "\n")
+
+
+def rename(path, doc_id):
+    path.write_text(path.read_text().replace(f'"{doc_id}"', '"another"'))
+
+
+def drop_lines(path, n):
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-n]))
+
+
+def test_a_hit_beyond_the_end_of_the_corpus_is_refused(files):
+    with pytest.raises(DataError, match=r"document 45 .* there are 45"):
+        corpus_names(files["corpus"], np.array([3, 45]), set())
+
+
+def test_two_ids_with_one_hash_are_two_documents(files, monkeypatch):
+    """Only a document that really stands twice is refused."""
+    monkeypatch.setattr("posbias.benchmarks.corpus_names.hash", len, raising=False)
+    found = corpus_names(files["corpus"], np.array([2]), {"d7", "gone"})
+    assert (found.documents, found.names, found.present) == (45, {2: "d2"}, {"d7"})
+    add_line(files["corpus"], "d44")
+    with pytest.raises(DataError, match="document 'd44' occurs twice"):
+        corpus_names(files["corpus"], np.array([2]), set())
+
+
+def test_a_shard_that_is_missing_or_of_another_setting_is_refused(files, models, tmp_path):
+    found = search(files, tmp_path, shards=2)
+    with pytest.raises(DataError, match="is no whole search"):
+        evaluate(files, tmp_path, found | {"hits": found["hits"][:3]})
+    with pytest.raises(DataError, match="hits of bert, uniform; expected bert, begin"):
+        evaluate(files, tmp_path, found, settings=("begin",))
+
+
+def test_measuring_a_search_needs_no_torch(files, models, tmp_path, scripts):
+    """The job that merges and measures starts in a second, and runs where no torch is."""
+    found = search(files, tmp_path, shards=2)
+    arguments = {name: str(path) for name, path in files.items()}
+    lists = {
+        name: [str(path) for path in paths]
+        for name, paths in (found | outputs(tmp_path, ["begin", "uniform"])).items()
+    }
+    program = (
+        "import sys\n"
+        "sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        f"sys.path.insert(0, {str(scripts)!r})\n"
+        "from pathlib import Path\n"
+        "import evaluate_retriever\n"
+        f"files = {{name: Path(path) for name, path in {arguments!r}.items()}}\n"
+        f"lists = {{name: list(map(Path, paths)) for name, paths in {lists!r}.items()}}\n"
+        "evaluate_retriever.main(**files, **lists, retriever='bert', label='BERT',\n"
+        f"    settings=['begin', 'uniform'], benchmark={NAME!r}, groups={GROUPS!r},\n"
+        f"    evaluation={EVALUATION!r}, seed=42)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert read_json(tmp_path / "uniform/m.json")["micro_mean"] > 0.95
 
 
 @pytest.mark.parametrize(
@@ -328,18 +370,25 @@ def test_a_reference_that_cannot_be_made_is_refused(files, fakes, tmp_path, refe
     [
         ({"depth": 5}, "1 <= cutoff <= depth must hold, found 10 and 5"),
         ({"cutoff": 0}, "1 <= cutoff <= depth must hold"),
-        ({"dept": 100}, "unexpected keyword argument 'dept'"),
+        ({"dept": 100}, "evaluation: dept is unknown and nothing is missing"),
     ],
 )
 def test_evaluation_settings_are_checked(changed, message):
     with pytest.raises(ConfigError, match=message):
-        evaluation_settings(EVALUATION | changed)
+        measure_settings(EVALUATION | changed)
 
 
-def test_a_model_that_diverged_is_refused_and_leaves_nothing(files, fakes, tmp_path, monkeypatch):
+def test_measuring_needs_no_settings_of_the_search():
+    names = ("depth", "cutoff", "resamples", "level", "min_group")
+    assert measure_settings({name: EVALUATION[name] for name in names}).depth == 20
+    with pytest.raises(ConfigError, match="nothing is unknown and cutoff, level is missing"):
+        measure_settings({name: EVALUATION[name] for name in ("depth", "resamples", "min_group")})
+
+
+def test_a_model_that_diverged_is_refused_and_leaves_nothing(files, models, tmp_path):
     broken = ConstantRetriever(1000)
     broken.encode_documents = lambda texts: np.full((len(texts), 4), np.nan, dtype=np.float32)
-    monkeypatch.setitem(MODELS, "broken", broken)
+    models["broken"] = broken
     with pytest.raises(DataError, match=r"document 0 .* has a vector of length nan"):
-        evaluate(files, tmp_path, models=["broken"], settings=["begin"])
-    assert not (tmp_path / "begin").exists()
+        search(files, tmp_path, ("broken",), ("begin",))
+    assert not (tmp_path / "search").exists()

@@ -1,156 +1,194 @@
 """One system on one test collection: its run, the value of each query, its measures record."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from posbias.benchmarks.records import Benchmark
-from posbias.errors import ConfigError
-from posbias.files import whole_file, write_json
+from posbias.benchmarks.corpus_names import CorpusNames, corpus_names
+from posbias.benchmarks.records import (
+    Benchmark,
+    BenchmarkDocument,
+    BenchmarkQuery,
+    check_excluded,
+    check_ids,
+    check_qrels,
+    read_excluded,
+    read_queries,
+)
+from posbias.benchmarks.settings import MeasureSettings
+from posbias.errors import DataError
+from posbias.files import read_json, whole_file, write_json
 from posbias.keyed import keyed_generator
-from posbias.measures.groups import by_characters, by_thirds
+from posbias.measures.groups import groupings
 from posbias.measures.ndcg import count_queries, measure_name, ndcg_per_query
 from posbias.measures.summary import grouping_counts, summarise
-from posbias.retrieval.dense import normalise, search
-from posbias.retrieval.trec import Run, make_run, write_run
+from posbias.retrieval.running_top_k import NO_DOCUMENT
+from posbias.retrieval.trec import Run, make_run, read_qrels, write_run
 
 
 @dataclass(frozen=True)
-class EvaluationSettings:
-    """How a collection is evaluated.
+class Collection:
+    """A benchmark as an evaluation sees it, without texts.
 
-    depth: documents kept per query; cutoff: of nDCG; character_edges: of the groups by
-    characters; resamples, level: of the bootstrap; min_group: fewest queries a group needs for
-    PSI; batch_size: texts encoded at once; benchmark: name of the collection.
+    judged: queries, judgements and exclusions, no documents; names: of the documents that were
+    found; groups: position groupings and their options; corpus_note: what its corpus is, if not
+    the usual one.
     """
 
-    benchmark: str
-    depth: int
-    cutoff: int
-    character_edges: list[int]
-    resamples: int
-    level: float
-    min_group: int
-    seed: int
-    batch_size: int
-    threads: int
+    name: str
+    judged: Benchmark
+    names: CorpusNames
+    groups: Mapping[str, Any]
+    corpus_note: str | None
 
 
-def evaluation_settings(options: Mapping[str, Any]) -> EvaluationSettings:
-    """Read settings from the config; raises ConfigError for a key too many or too few, and for a
-    depth below the cutoff."""
-    try:
-        settings = EvaluationSettings(**options)
-    except TypeError as fault:
-        raise ConfigError(f"evaluation: {fault}") from fault
-    if not 1 <= settings.cutoff <= settings.depth:
-        raise ConfigError(
-            f"evaluation: 1 <= cutoff <= depth must hold, found {settings.cutoff} and "
-            f"{settings.depth}."
-        )
-    return settings
+def read_judged(queries: Path, qrels: Path, excluded: Path) -> Benchmark:
+    """Read queries, judgements and exclusions without the corpus: `documents` stays empty.
+
+    Judgements on documents that the corpus lacks are left to be counted. Raises DataError naming
+    file and record.
+    """
+    asked = read_queries(queries)
+    check_ids((query.query_id for query in asked), "query", queries)
+    judgements = read_qrels(qrels)
+    judged = {doc_id for of_query in judgements.values() for doc_id in of_query}
+    check_qrels(judgements, asked, [BenchmarkDocument(doc_id, "") for doc_id in judged], qrels)
+    left_out = read_excluded(excluded)
+    check_excluded(left_out, (query.query_id for query in asked), judgements, excluded)
+    return Benchmark([], asked, judgements, left_out)
 
 
-class TextEncoder(Protocol):
-    """What an evaluation asks of a model (posbias.models.retriever.Retriever)."""
+def make_collection(
+    name: str,
+    judged: Benchmark,
+    corpus: Path,
+    indices: np.ndarray,
+    groups: Mapping[str, Any],
+    summary: Path,
+) -> Collection:
+    """Look up what an evaluation needs of the corpus.
 
-    def encode_queries(self, texts: list[str]) -> np.ndarray: ...
+    indices: distinct indices of documents that were found; summary: the benchmark's, of which
+    corpus_note is taken. Raises DataError for a query whose document the corpus lacks.
+    """
+    wanted = {doc_id for of_query in judged.qrels.values() for doc_id in of_query}
+    wanted |= {query.doc_id for query in judged.queries if query.doc_id is not None}
+    names = corpus_names(corpus, indices, wanted)
+    for query in judged.queries:
+        if query.doc_id is not None and query.doc_id not in names.present:
+            raise DataError(
+                f"{corpus}: query {query.query_id!r} belongs to document {query.doc_id!r}, which "
+                "the corpus lacks."
+            )
+    return Collection(name, judged, names, groups, read_json(summary).get("corpus_note"))
 
-    def encode_documents(self, texts: list[str]) -> np.ndarray: ...
 
-    def truncated(self, texts: list[str], ends: list[int]) -> np.ndarray: ...
+def _kept(
+    collection: Collection, indices: Iterable[np.ndarray], scores: Iterable[np.ndarray], depth: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """Yield the hits of each query down to `depth`, and how many excluded ones went before."""
+    names, excluded = collection.names.names, collection.judged.excluded
+    for query, found, values in zip(collection.judged.queries, indices, scores, strict=True):
+        hits = found != NO_DOCUMENT
+        found, values = found[hits], values[hits]
+        dropped = 0
+        if query.query_id in excluded:
+            not_wanted = set(excluded[query.query_id])
+            kept = np.array([names[index] not in not_wanted for index in found.tolist()], bool)
+            dropped = int((~kept).sum())
+            found, values = found[kept], values[kept]
+        yield found[:depth], values[:depth], dropped
 
 
-def rank_by_cosine(
-    model: TextEncoder, benchmark: Benchmark, depth: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return document indices and cosines in rank order, both (queries, depth or all documents)."""
-    documents = model.encode_documents([document.text for document in benchmark.documents])
-    queries = model.encode_queries([query.text for query in benchmark.queries])
-    return search(normalise(queries, "query"), normalise(documents, "document"), depth)
-
-
-def evidence_truncated(model: TextEncoder, benchmark: Benchmark) -> dict[str, int]:
-    """Count the queries whose evidence has a known end (`of`) and lies beyond the cut (`n`)."""
-    texts = {document.doc_id: document.text for document in benchmark.documents}
-    queries = [query for query in benchmark.queries if query.answer_end is not None]
-    if not queries:
-        return {"n": 0, "of": 0}
-    cut = model.truncated(
-        [texts[query.doc_id] for query in queries], [query.answer_end for query in queries]
-    )
-    return {"n": int(cut.sum()), "of": len(queries)}
+def _rank(query: BenchmarkQuery, ranked: Iterable[str], judged: Mapping[str, int]) -> int | None:
+    """Return the rank, from 1, of a query's main document, or of its first relevant one."""
+    for rank, doc_id in enumerate(ranked, start=1):
+        if doc_id == query.doc_id or (query.doc_id is None and judged.get(doc_id, 0) > 0):
+            return rank
+    return None
 
 
 def write_query_scores(
-    path: Path, benchmark: Benchmark, run: Run, values: Mapping[str, float], measure: str
+    path: Path, judged: Benchmark, run: Run, values: Mapping[str, float], measure: str
 ) -> None:
     """Write one CSV row a query: where its evidence lies, the rank of its document, its value.
 
-    The rank is empty where the document is not among those kept.
+    position: thirds, joined by "+". The rank is that of the main document, or of the first
+    relevant one where there is no main one, and empty if it is not among those kept.
     """
     with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["query_id", "doc_id", "position", "answer_start", "rank", measure])
-        for query in benchmark.queries:
-            ranked = list(run.get(query.query_id, ()))
-            rank = ranked.index(query.doc_id) + 1 if query.doc_id in ranked else None
+        for query in judged.queries:
+            ranked = run.get(query.query_id, ())
             rows.writerow(
                 [
                     query.query_id,
                     query.doc_id,
-                    query.position,
+                    "+".join(query.positions),
                     query.answer_start,
-                    rank,
+                    _rank(query, ranked, judged.qrels[query.query_id]),
                     values[query.query_id],
                 ]
             )
 
 
 def evaluate_ranking(
-    benchmark: Benchmark,
+    collection: Collection,
     indices: Iterable[np.ndarray],
     scores: Iterable[np.ndarray],
-    settings: EvaluationSettings,
+    settings: MeasureSettings,
+    seed: int,
     system: Mapping[str, str | None],
     run_file: Path,
     measures_file: Path,
     scores_file: Path,
-    truncated: dict[str, int] | None = None,
+    truncated: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Write run, measures record and per-query values of one system; return the record.
 
-    indices, scores: per query of the collection, in rank order. system: retriever, label and
-    setting (None for a reference system). truncated: see `evidence_truncated`, for models only.
+    indices, scores: per query of the collection, in rank order, rows filled with NO_DOCUMENT.
+    system: retriever, label and setting (None for a reference system). truncated: {"n": queries
+    whose evidence lies beyond the model's cut, "of": those with a known end}, for models only.
     """
-    doc_ids = [document.doc_id for document in benchmark.documents]
-    query_ids = [query.query_id for query in benchmark.queries]
-    run = make_run(query_ids, doc_ids, indices, scores)
+    judged, names = collection.judged, collection.names
+    kept = list(_kept(collection, indices, scores, settings.depth))
+    run = make_run(
+        [query.query_id for query in judged.queries],
+        names.names,
+        [found for found, _, _ in kept],
+        [values for _, values, _ in kept],
+    )
     write_run(run_file, run, tag="-".join(filter(None, (system["retriever"], system["setting"]))))
-    values = ndcg_per_query(benchmark.qrels, run, settings.cutoff)
-    groupings = {
-        "thirds": by_thirds(benchmark.queries),
-        "characters": by_characters(benchmark.queries, settings.character_edges),
-    }
-    rng = keyed_generator(settings.seed, "bootstrap", system["retriever"], system["setting"])
+    values = ndcg_per_query(judged.qrels, run, settings.cutoff)
+    grouped = groupings(judged, collection.groups)
+    rng = keyed_generator(seed, "bootstrap", system["retriever"], system["setting"])
     measure = measure_name(settings.cutoff)
     record = {
         **system,
-        "benchmark": settings.benchmark,
+        "benchmark": collection.name,
         "measure": measure,
-        "seed": settings.seed,
-        **summarise(values, groupings, settings.resamples, settings.level, settings.min_group, rng),
+        "seed": seed,
+        **summarise(values, grouped, settings.resamples, settings.level, settings.min_group, rng),
         "counts": {
-            **count_queries(benchmark.qrels, run, doc_ids),
-            **grouping_counts(groupings),
+            **count_queries(judged.qrels, run, names.present, names.documents),
+            **grouping_counts(grouped),
         },
     }
+    if collection.corpus_note is not None:
+        record["corpus_note"] = collection.corpus_note
+    if judged.excluded:
+        record["excluded"] = {
+            "queries": len(judged.excluded),
+            "documents": sum(len(set(doc_ids)) for doc_ids in judged.excluded.values()),
+            "hits": sum(dropped for _, _, dropped in kept),
+        }
     if truncated is not None:
-        record["evidence_truncated"] = truncated
-    write_query_scores(scores_file, benchmark, run, values, measure)
+        record["evidence_truncated"] = dict(truncated)
+    write_query_scores(scores_file, judged, run, values, measure)
     write_json(measures_file, record)
     return record

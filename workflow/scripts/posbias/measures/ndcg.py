@@ -32,18 +32,22 @@ def ndcg_per_query(qrels: Qrels, run: Run, cutoff: int) -> dict[str, float]:
     return {query_id: float(found[query_id]) for query_id in qrels}
 
 
-def count_queries(qrels: Qrels, run: Run, doc_ids: Iterable[str]) -> dict[str, int]:
+def count_queries(
+    qrels: Qrels, run: Run, doc_ids: Iterable[str], documents: int | None = None
+) -> dict[str, int]:
     """Count what a mean rests on: queries judged, ranked and unjudged; documents; dead judgements.
 
-    ranked: judged queries with at least one hit; unjudged: queries of the run without a
-    judgement; judgements_outside_corpus: judgements on documents that nothing could retrieve.
+    doc_ids: of the corpus, all of them, or where `documents` says how many there are, at least
+    those that are judged. ranked: judged queries with at least one hit; unjudged: queries of the
+    run without a judgement; judgements_outside_corpus: judgements on documents that nothing could
+    retrieve.
     """
     known = set(doc_ids)
     return {
         "judged": len(qrels),
         "ranked": sum(bool(run.get(query_id)) for query_id in qrels),
         "unjudged": sum(query_id not in qrels for query_id in run),
-        "documents": len(known),
+        "documents": len(known) if documents is None else documents,
         "judgements_outside_corpus": sum(
             doc_id not in known for judged in qrels.values() for doc_id in judged
         ),

@@ -38,7 +38,7 @@ def grouping_of(record: dict[str, Any], name: str) -> dict[str, Any]:
     if name not in record["groupings"]:
         raise DataError(
             f"{record['retriever']}, setting {record['setting']}: no grouping {name!r} "
-            f"(found {', '.join(record['groupings'])}); "
+            f"(found {', '.join(record['groupings']) or 'none'}); "
             "evaluate again with this grouping in the benchmark's settings."
         )
     return record["groupings"][name]

@@ -5,7 +5,7 @@ the document. So a run of ours never holds two equal scores of one query, also n
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,14 +40,15 @@ def strictly_decreasing(scores: np.ndarray) -> np.ndarray:
 
 def make_run(
     query_ids: Sequence[str],
-    doc_ids: Sequence[str],
+    doc_ids: Sequence[str] | Mapping[int, str],
     indices: Iterable[np.ndarray],
     scores: Iterable[np.ndarray],
 ) -> Run:
     """Turn document indices and scores in rank order, one array a query, into a run.
 
-    A query without hits is left out, as a TREC file cannot hold it. Raises DataError for a
-    query, or a document within a query, that occurs twice, and for scores out of order.
+    doc_ids: the name of each index. A query without hits is left out, as a TREC file cannot hold
+    it. Raises DataError for a query, or a document within a query, that occurs twice, and for
+    scores out of order.
     """
     run: Run = {}
     for query_id, of_query, with_scores in zip(query_ids, indices, scores, strict=True):
