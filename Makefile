@@ -6,6 +6,7 @@
 #                                     more arguments for pip when it installs PyTorch, e.g. an index
 #                                     of CPU builds: on Linux the usual one brings a CUDA build of
 #                                     several GB, which a machine without a GPU does not need
+#   make plan PLAN=smol               the cost of another scale than paper
 #   make reinstall TORCH=torch==X.Y   another PyTorch than the tested one
 #
 # PYTHON, TORCH and TORCH_ARGS take effect when .venv is made: use `make reinstall` to change them.
@@ -15,6 +16,7 @@ TORCH ?= torch==2.13.0
 TORCH_ARGS ?=
 CORES ?= all
 PYTEST_ARGS ?=
+PLAN ?= paper
 
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
@@ -37,7 +39,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install reinstall demo test test-fast bench report lint format clean
+.PHONY: help install reinstall demo test test-fast bench plan report lint format clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +66,9 @@ test-fast: $(VENV)/.installed-dev ## run the tests that take a minute or two
 
 bench: install ## measure speed as ratios to the plain way, about a minute
 	$(RUN) PYTHONPATH=workflow/scripts python tests/bench/run.py
+
+plan: install ## print what the paper scale would cost: GPU-hours, disk, dollars (PLAN=smol: another)
+	$(RUN) python workflow/scripts/plan.py --configs '[config.yaml, config/$(PLAN).yaml]'
 
 report: install ## write figures/report.html: every result, its code and its run times
 	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf

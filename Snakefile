@@ -1,8 +1,7 @@
-"""Position bias, from raw text to every figure: rules/ holds one file per station of the data.
+"""Position bias, from raw text to every figure; rules/ holds a file per station of the data.
 
 snakemake --cores 8 figures/psi_table.pdf                    the retriever study, offline
 snakemake --cores 8 figures/listwise_position_curves.pdf     the listwise study, offline
-snakemake --cores 8                                          all results of the mini scale
 """
 
 from snakemake.utils import min_version
@@ -25,12 +24,15 @@ pathvars:
 report: "workflow/report/workflow.rst"
 
 
+include: "rules/retriever_common.smk"
+include: "rules/downloads.smk"
 include: "rules/encoders.smk"
 include: "rules/corpus.smk"
 include: "rules/queries.smk"
 include: "rules/verification.smk"
 include: "rules/balance.smk"
 include: "rules/training.smk"
+include: "rules/benchmarks.smk"
 include: "rules/evaluation.smk"
 include: "rules/figures.smk"
 include: "rules/listwise_common.smk"
@@ -41,8 +43,9 @@ include: "rules/listwise_figures.smk"
 include: "rules/verdicts.smk"
 
 
-localrules:
+localrules:  # nodes of a cluster often reach no network, the machine that starts a run does
     all,
+    fetch_artefact,
 
 
 rule all:
@@ -51,6 +54,7 @@ rule all:
     input:
         "figures/psi_table.pdf",
         "figures/position_curves.pdf",
+        "figures/truncation.pdf",
         LISTWISE_FIGURES,
         "<results>/claims.json",
         "<results>/verify.json",

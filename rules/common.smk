@@ -14,26 +14,33 @@ from imports import library_files
 from posbias.corpus.bins import length_bins
 from posbias.errors import PosbiasError
 from posbias.files import content_hash
-from selection import select
+from places import WITH_PERSONA, models_of, place_of
+from selection import chosen, select
 
 try:
     check_schema(config, Path(workflow.basedir, "workflow/schemas/config.schema.yaml"))
     check_consistency(config)
     BINS = [b.name for b in length_bins(config["documents"]["bin_edges"])]
-    RETRIEVERS = select(config["retrievers"])
+    RETRIEVERS = select("retrievers", config["retrievers"])
+    BENCHMARKS = select("benchmarks", config["benchmarks"])
 except PosbiasError as fault:
     raise WorkflowError(str(fault)) from None
 
 SEED = config["seed"]
 SCALE = {"name": config["scale"], "note": config["scale_note"]}
+MAIN = config["benchmarks"]["main"]
 SETTINGS = list(config["balance"]["settings"])
-REFERENCES = [reference["name"] for reference in config["references"]]
+REFERENCES = {reference["name"]: reference for reference in config["references"]}
 SHARDS = list(range(config["verification"]["shards"]))
 
 
 wildcard_constraints:
     retriever="|".join(RETRIEVERS),
     setting="|".join(SETTINGS),
+    benchmark="|".join(BENCHMARKS),
+    reference="|".join(REFERENCES),
+    artefact=r"[a-z0-9_]+",
+    searched=r"[a-z0-9_]+",
     shard=r"\d+",
 
 
@@ -63,23 +70,6 @@ PROVENANCE = {
     "commit": commit(),
     "retrievers": RETRIEVERS,
 }
-
-
-def evaluation_params():
-    """The evaluation block as the scripts take it."""
-    options = {**config["evaluation"], "seed": SEED}
-    options.pop("queries_per_position")
-    return options
-
-
-def all_measures():
-    """The measures of every retriever under every setting, then of the references."""
-    trained = expand(
-        "<results>/evaluation/{retriever}/{setting}/measures.json",
-        retriever=RETRIEVERS,
-        setting=SETTINGS,
-    )
-    return trained + expand("<results>/evaluation/references/{name}/measures.json", name=REFERENCES)
 
 
 def check_disk():

@@ -4,6 +4,7 @@
 rule build_corpus:
     """Documents and segments: Tables 1 and 8 count them, everything else reads them."""
     input:
+        files=article_files(),
         src=sources("build_corpus.py"),
     output:
         documents="<results>/corpus/documents.jsonl",
@@ -20,10 +21,11 @@ rule build_corpus:
         mem_mb=1000,
         runtime=30,
     params:
-        asset=lookup(dpath="assets/wikipedia", within=config),
+        article_source=ARTICLES,
+        asset=config["assets"].get(ARTICLES.get("asset")),
         options=lookup(dpath="documents", within=config),
         seed=SEED,
     message:
-        "cutting the Wikipedia dump into documents and segments"
+        "cutting articles into documents and segments (progress: {log})"
     script:
         "../workflow/scripts/build_corpus.py"

@@ -1,91 +1,103 @@
-"""Station 6: retrieval by the position of the evidence (section 4.3, equation 3)."""
+"""Station 7: retrieval by the position of the evidence (section 4.3, equation 3)."""
 
 
-rule build_benchmark:
-    """Held-out documents and queries whose evidence position is known; qrels in TREC format."""
+rule search_corpus:
+    """The best documents of one shard of a corpus, for one retriever under all settings."""
     input:
-        documents="<results>/corpus/documents.jsonl",
-        candidates="<results>/queries/candidates.jsonl",
-        src=sources("build_benchmark.py"),
+        corpus=searched_file,
+        queries=queries_of_corpus,
+        excluded=excluded_of_corpus,
+        checkpoints=expand("<results>/models/{{retriever}}/{setting}", setting=SETTINGS),
+        src=sources("search_corpus.py"),
     output:
-        corpus="<results>/benchmark/corpus.jsonl",
-        queries="<results>/benchmark/queries.jsonl",
-        qrels="<results>/benchmark/qrels.txt",
-        summary="<results>/benchmark/summary.json",
+        hits=expand(
+            "<results>/search/{{retriever}}/{{searched}}/{{shard}}/{setting}.npz",
+            setting=SETTINGS,
+        ),
+        info=f"{SEARCHED}/info.json",
     log:
-        "<logs>/build_benchmark.log",
+        "<logs>/search_corpus/{retriever}-{searched}-{shard}.log",
     benchmark:
-        "<benchmarks>/build_benchmark.tsv"
+        "<benchmarks>/search_corpus/{retriever}-{searched}-{shard}.tsv"
     conda:
-        "../envs/core.yaml"
-    threads: 1
+        "../envs/train.yaml"
+    threads: config["evaluation"]["threads"]
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=3000,
+        runtime=240,
     params:
-        queries_per_position=lookup(dpath="evaluation/queries_per_position", within=config),
-        seed=SEED,
+        retriever="{retriever}",
+        settings=SETTINGS,
+        benchmarks=lambda wildcards: sharing(wildcards.searched),
+        shard=lambda wildcards: int(wildcards.shard),
+        shards=lambda wildcards: len(corpus_shards(wildcards.searched)),
+        evaluation=evaluation_options(SEARCH),
+        # Not an output: a killed search goes on from what it had found.
+        resume_dir=f"results/{config['scale']}/resume/search-{{retriever}}-{{searched}}-{{shard}}",
     message:
-        "building the held-out benchmark"
+        "searching {wildcards.searched} with {wildcards.retriever} (progress: {log})"
     script:
-        "../workflow/scripts/build_benchmark.py"
+        "../workflow/scripts/search_corpus.py"
 
 
 rule evaluate_retriever:
     """Runs, nDCG@10 per position group and PSI of one retriever under all settings (Table 3, Fig. 1)."""
     input:
-        corpus="<results>/benchmark/corpus.jsonl",
-        queries="<results>/benchmark/queries.jsonl",
-        qrels="<results>/benchmark/qrels.txt",
-        checkpoints=expand("<results>/models/{{retriever}}/{setting}", setting=SETTINGS),
+        **JUDGED,
+        hits=hits_of("{setting}.npz"),
+        infos=hits_of("info.json"),
         src=sources("evaluate_retriever.py"),
     output:
-        runs=expand("<results>/evaluation/{{retriever}}/{setting}/run.txt", setting=SETTINGS),
+        runs=expand(
+            "<results>/evaluation/{{benchmark}}/{{retriever}}/{setting}/run.txt",
+            setting=SETTINGS,
+        ),
         measures=expand(
-            "<results>/evaluation/{{retriever}}/{setting}/measures.json",
+            "<results>/evaluation/{{benchmark}}/{{retriever}}/{setting}/measures.json",
             setting=SETTINGS,
         ),
         scores=expand(
-            "<results>/evaluation/{{retriever}}/{setting}/scores.csv",
+            "<results>/evaluation/{{benchmark}}/{{retriever}}/{setting}/scores.csv",
             setting=SETTINGS,
         ),
     log:
-        "<logs>/evaluate_retriever/{retriever}.log",
+        "<logs>/evaluate_retriever/{benchmark}-{retriever}.log",
     benchmark:
-        "<benchmarks>/evaluate_retriever/{retriever}.tsv"
+        "<benchmarks>/evaluate_retriever/{benchmark}-{retriever}.tsv"
     conda:
         "../envs/train.yaml"
-    threads: config["evaluation"]["threads"]
+    threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=6000,
         runtime=120,
     params:
         retriever="{retriever}",
         label=lookup(dpath="retrievers/known/{retriever}/label", within=config),
         settings=SETTINGS,
-        evaluation=evaluation_params(),
+        benchmark="{benchmark}",
+        groups=lookup(dpath="benchmarks/known/{benchmark}/groups", within=config),
+        evaluation=evaluation_options(MEASURE),
+        seed=SEED,
     message:
-        "evaluating {wildcards.retriever} under all settings"
+        "evaluating {wildcards.retriever} on {wildcards.benchmark} under all settings"
     script:
         "../workflow/scripts/evaluate_retriever.py"
 
 
-rule evaluate_references:
-    """BM25 and the untrained encoder on the same benchmark: the rows to compare with."""
+rule evaluate_reference:
+    """BM25 or an untrained encoder on the same benchmark: a row to compare with."""
     input:
-        corpus="<results>/benchmark/corpus.jsonl",
-        queries="<results>/benchmark/queries.jsonl",
-        qrels="<results>/benchmark/qrels.txt",
-        encoder="<results>/encoders/minilm_l6",
-        src=sources("evaluate_references.py"),
+        **JUDGED,
+        models=lambda wildcards: places(models_of([REFERENCES[wildcards.reference]])),
+        src=sources("evaluate_reference.py"),
     output:
-        runs=expand("<results>/evaluation/references/{name}/run.txt", name=REFERENCES),
-        measures=expand("<results>/evaluation/references/{name}/measures.json", name=REFERENCES),
-        scores=expand("<results>/evaluation/references/{name}/scores.csv", name=REFERENCES),
+        run=f"{EVALUATED}/references/{{reference}}/run.txt",
+        measures=f"{EVALUATED}/references/{{reference}}/measures.json",
+        scores=f"{EVALUATED}/references/{{reference}}/scores.csv",
     log:
-        "<logs>/evaluate_references.log",
+        "<logs>/evaluate_reference/{benchmark}-{reference}.log",
     benchmark:
-        "<benchmarks>/evaluate_references.tsv"
+        "<benchmarks>/evaluate_reference/{benchmark}-{reference}.tsv"
     conda:
         "../envs/train.yaml"
     threads: config["evaluation"]["threads"]
@@ -93,9 +105,13 @@ rule evaluate_references:
         mem_mb=3000,
         runtime=120,
     params:
-        references=lookup(dpath="references", within=config),
-        evaluation=evaluation_params(),
+        reference=lambda wildcards: REFERENCES[wildcards.reference],
+        model_names=lambda wildcards: models_of([REFERENCES[wildcards.reference]]),
+        benchmark="{benchmark}",
+        groups=lookup(dpath="benchmarks/known/{benchmark}/groups", within=config),
+        evaluation=evaluation_options(dict.fromkeys(SEARCH + MEASURE)),
+        seed=SEED,
     message:
-        "evaluating the reference rows"
+        "evaluating {wildcards.reference} on {wildcards.benchmark}"
     script:
-        "../workflow/scripts/evaluate_references.py"
+        "../workflow/scripts/evaluate_reference.py"

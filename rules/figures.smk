@@ -1,10 +1,11 @@
-"""Station 7: the printed results, each with its numbers and where they come from."""
+"""Station 8: the printed results, each with its numbers and where they come from."""
 
 
 rule make_psi_table:
-    """Table 3: nDCG@10 and PSI of every retriever under every setting."""
+    """Table 3: nDCG@10 and PSI of every retriever under every setting, on the main benchmark."""
     input:
-        measures=all_measures(),
+        measures=all_measures(MAIN),
+        truncation=truncation_of(MAIN),
         src=sources("make_psi_table.py"),
     output:
         pdf=report(
@@ -28,16 +29,74 @@ rule make_psi_table:
         runtime=10,
     params:
         provenance=PROVENANCE,
+        benchmark=benchmark_entry(MAIN)["label"],
+        grouping=benchmark_entry(MAIN)["psi_groups"],
     message:
         "drawing {output.pdf}"
     script:
         "../workflow/scripts/make_psi_table.py"
 
 
+use rule make_psi_table as make_psi_table_of with:
+    input:
+        measures=lambda wildcards: all_measures(wildcards.benchmark),
+        truncation=lambda wildcards: truncation_of(wildcards.benchmark),
+        src=sources("make_psi_table.py"),
+    output:
+        pdf="figures/{benchmark}/psi_table.pdf",
+        csv="figures/{benchmark}/psi_table.csv",
+        tex="figures/{benchmark}/psi_table.tex",
+        meta="figures/{benchmark}/psi_table.meta.json",
+    log:
+        "<logs>/make_psi_table/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/make_psi_table/{benchmark}.tsv"
+    params:
+        provenance=lambda wildcards: {
+            **PROVENANCE,
+            "retrievers": retrievers_of(wildcards.benchmark),
+        },
+        benchmark=lookup(dpath="benchmarks/known/{benchmark}/label", within=config),
+        grouping=lookup(dpath="benchmarks/known/{benchmark}/psi_groups", within=config),
+
+
+rule make_truncation_table:
+    """Evidence that each retriever does not see in training, by length bin and position."""
+    input:
+        truncation=truncation_of(MAIN),
+        src=sources("make_truncation_table.py"),
+    output:
+        pdf=report(
+            "figures/truncation.pdf",
+            caption="../workflow/report/truncation.rst",
+            category="Retriever study",
+            labels={"item": "truncation", "content": "evidence beyond the longest input"},
+        ),
+        csv="figures/truncation.csv",
+        tex="figures/truncation.tex",
+        meta="figures/truncation.meta.json",
+    log:
+        "<logs>/make_truncation_table.log",
+    benchmark:
+        "<benchmarks>/make_truncation_table.tsv"
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        provenance=PROVENANCE,
+    message:
+        "drawing {output.pdf}"
+    script:
+        "../workflow/scripts/make_truncation_table.py"
+
+
 rule make_position_curves:
     """Fig. 1: nDCG@10 by the position of the evidence, one panel per setting."""
     input:
-        measures=all_measures(),
+        measures=all_measures(MAIN),
         src=sources("make_position_curves.py"),
     output:
         pdf=report(

@@ -1,10 +1,39 @@
 """Station 2: query candidates, each aimed at one segment (section 3.1.2)."""
 
 
+rule choose_personas:
+    """The personas nearest to each document, of whom a language model chooses the asker."""
+    input:
+        documents="<results>/corpus/documents.jsonl",
+        personas=persona_source(),
+        encoder=places([PERSONAS["encoder"]] if PERSONAS else []),
+        src=sources("choose_personas.py"),
+    output:
+        choices="<results>/queries/personas.jsonl",
+    log:
+        "<logs>/choose_personas.log",
+    benchmark:
+        "<benchmarks>/choose_personas.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=600,
+    params:
+        options=PERSONAS,
+    message:
+        "choosing personas near each document (progress: {log})"
+    script:
+        "../workflow/scripts/choose_personas.py"
+
+
 rule generate_queries:
     """Candidates by the configured generator; Table 6 starts from their number."""
     input:
         documents="<results>/corpus/documents.jsonl",
+        personas=persona_choices(),
+        models=places(models_of([GENERATOR])),
         src=sources("generate_queries.py"),
     output:
         candidates="<results>/queries/candidates.jsonl",
@@ -14,16 +43,19 @@ rule generate_queries:
     benchmark:
         "<benchmarks>/generate_queries.tsv"
     conda:
-        "../envs/core.yaml"
+        "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=4000,
+        runtime=2880,
     params:
         generator=lookup(dpath="queries/generator", within=config),
-        options=lookup(dpath="queries/options", within=config),
+        entry=GENERATOR,
+        model_names=models_of([GENERATOR]),
+        # Not an output: an answer that was paid for must survive a failed job.
+        answers=f"results/{config['scale']}/answers",
         seed=SEED,
     message:
-        "generating query candidates"
+        "generating query candidates (progress: {log})"
     script:
         "../workflow/scripts/generate_queries.py"

@@ -6,7 +6,8 @@ rule train_retriever:
     input:
         pairs="<results>/balance/{setting}.jsonl",
         documents="<results>/corpus/documents.jsonl",
-        encoder="<results>/encoders/minilm_l6",
+        encoder=encoder_input,
+        checkpoint_folder=checkpoint_input,
         src=sources("train_retriever.py"),
     output:
         checkpoint=directory("<results>/models/{retriever}/{setting}"),
@@ -34,3 +35,33 @@ rule train_retriever:
         "training {wildcards.retriever} on {wildcards.setting} (progress: {log})"
     script:
         "../workflow/scripts/train_retriever.py"
+
+
+rule measure_truncation:
+    """The share of evidence beyond a retriever's longest input, by bin and position (Table 3's notes)."""
+    input:
+        pairs=expand("<results>/balance/{setting}.jsonl", setting=["begin", "middle", "end"]),
+        documents="<results>/corpus/documents.jsonl",
+        tokenizer=lambda wildcards: checkpoint_input(wildcards) or encoder_input(wildcards),
+        src=sources("measure_truncation.py"),
+    output:
+        table="<results>/truncation/{retriever}.csv",
+        summary="<results>/truncation/{retriever}.json",
+    log:
+        "<logs>/measure_truncation/{retriever}.log",
+    benchmark:
+        "<benchmarks>/measure_truncation/{retriever}.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        retriever="{retriever}",
+        entry=retriever_entry,
+        training={"max_tokens": config["training"]["max_tokens"]},
+    message:
+        "measuring what {wildcards.retriever} does not see"
+    script:
+        "../workflow/scripts/measure_truncation.py"

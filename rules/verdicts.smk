@@ -4,7 +4,7 @@
 rule judge_claims:
     """Each claim as held, not held or not measurable, from the measures alone."""
     input:
-        measures=all_measures(),
+        measures=all_measures(MAIN),
         listwise="<results>/listwise/measures.json",
         src=sources("judge_claims.py"),
     output:
@@ -31,6 +31,7 @@ rule judge_claims:
         saturation_tolerance=lookup(dpath="claims/saturation_tolerance", within=config),
         alpha=lookup(dpath="claims/alpha", within=config),
         single_share=lookup(dpath="claims/single_share", within=config),
+        grouping=benchmark_entry(MAIN)["psi_groups"],
     message:
         "judging the claims"
     script:
@@ -40,7 +41,7 @@ rule judge_claims:
 rule check_expected:
     """Our own reference numbers beside this run's, with tolerances."""
     input:
-        measures=all_measures(),
+        measures=all_measures(MAIN),
         listwise="<results>/listwise/measures.json",
         expected=lookup(dpath="expected", within=config) or [],
         src=sources("check_expected.py"),
@@ -63,3 +64,31 @@ rule check_expected:
         "comparing this run with the reference numbers"
     script:
         "../workflow/scripts/check_expected.py"
+
+
+rule compare_anchors:
+    """Published numbers of BM25 and public encoders beside ours, where both were run (section 4.3)."""
+    input:
+        anchors="expected/paper/anchors.json",
+        measures=[
+            f"<results>/evaluation/{benchmark}/references/{name}/measures.json"
+            for benchmark in BENCHMARKS
+            for name in references_of(benchmark)
+        ],
+        src=sources("compare_anchors.py"),
+    output:
+        report="<results>/anchors.json",
+    log:
+        "<logs>/compare_anchors.log",
+    benchmark:
+        "<benchmarks>/compare_anchors.tsv"
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    message:
+        "comparing the references with the published anchors"
+    script:
+        "../workflow/scripts/compare_anchors.py"

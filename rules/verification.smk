@@ -6,10 +6,7 @@ rule score_candidates:
     input:
         documents="<results>/corpus/documents.jsonl",
         candidates="<results>/queries/candidates.jsonl",
-        encoders=[
-            "<results>/encoders/minilm_l6",
-            "<results>/encoders/minilm_l3",
-        ],
+        models=places(PANEL_MODELS),
         src=sources("score_candidates.py"),
     output:
         scores="<results>/verification/scores-{shard}.jsonl",
@@ -25,11 +22,14 @@ rule score_candidates:
         runtime=240,
     params:
         panel=lookup(dpath="verification/panel", within=config),
+        model_names=PANEL_MODELS,
         cascade=lookup(dpath="verification/cascade", within=config),
         threads=lookup(dpath="verification/threads", within=config),
         shards=lookup(dpath="verification/shards", within=config),
         shard=lambda wildcards: int(wildcards.shard),
         seed=SEED,
+        # Not an output: a killed job goes on from the scores it had.
+        resume_dir=f"results/{config['scale']}/resume/scores-{{shard}}",
     message:
         "scoring candidates, shard {wildcards.shard} (progress: {log})"
     script:

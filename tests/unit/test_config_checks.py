@@ -37,7 +37,6 @@ def test_a_fault_against_the_schema_is_one_short_line(config, schema, path, valu
     ("path", "value", "message"),
     [
         (("evaluation", "cutoff"), 101, "cutoff 101 exceeds depth 100"),
-        (("evaluation", "character_edges"), [0, 5, 5], "character_edges: must rise"),
         (("verification", "thresholds"), [0.1, 0.0], "thresholds: must rise"),
         (("balance", "settings", "begin"), {"begin": 0.9}, "sum to 1"),
         (("references", 1, "name"), "bm25", "references, name: 'bm25' stands twice"),

@@ -11,7 +11,9 @@ from config_changes import changed
 
 # Keys below these places belong to a generator, a scorer, a search or a family; they check them.
 FREE = (
-    "queries.options",
+    "queries.generators.*.options",
+    "benchmarks.known.*.groups",
+    "benchmarks.known.*.options",
     "verification.panel.*.options",
     "retrievers.known.*.body",
     "references.*.options",  # the schema knows them, and each may be left out
@@ -22,6 +24,9 @@ FREE = (
 )
 # Entries of these may be left out, as long as some are left.
 NAMED = (
+    "article_sources",
+    "queries.generators",
+    "benchmarks.known",
     "retrievers.known",
     "balance.settings.*",
     "listwise.corpora",
@@ -30,6 +35,10 @@ NAMED = (
     "listwise.augmentation",
     "listwise.models",
 )
+
+
+# Properties that both kinds of retrievers have, described once.
+SHARED = ("label", "position_encoding", "pooling", "query_prefix", "learning_rate")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +70,9 @@ def test_the_config_is_valid(validator, config):
         "encoders",
         "documents",
         "documents.max_per_bin",
+        "article_sources.enwiki_dump",
         "queries",
+        "queries.generators.cloze",
         "verification",
         "verification.panel.0",
         "balance",
@@ -70,6 +81,11 @@ def test_the_config_is_valid(validator, config):
         "training",
         "retrievers",
         "retrievers.known.bert",
+        "benchmarks",
+        "benchmarks.known.wiki_heldout",
+        "benchmarks.known.wiki_heldout.groups",
+        "benchmarks.known.wiki_heldout.groups.thirds",
+        "benchmarks.known.wiki_heldout.groups.characters",
         "evaluation",
         "references.0",
         "references.0.options",
@@ -105,7 +121,8 @@ def test_an_unknown_key_is_refused_at_every_level(validator, config, block):
 @pytest.mark.parametrize(
     "path",
     [
-        "queries.options.surprise",
+        "queries.generators.cloze.options.surprise",
+        "benchmarks.known.wiki_heldout.options.surprise",
         "verification.panel.0.options.surprise",
         "verification.panel.0.activation.surprise",
         "retrievers.known.bert.body.surprise",
@@ -185,11 +202,19 @@ def test_every_key_that_is_not_free_must_be_there(validator, config):
         ("documents.bin_edges", [192, 192]),
         ("documents.bin_edges", [0, 100]),
         ("documents.bin_edges", ["192", "240"]),
-        ("documents.heldout_share", 0),
+        ("documents.heldout_share", -0.1),
         ("documents.heldout_share", 1),
         ("documents.max_per_bin.train", 0),
         ("queries.generator", None),
-        ("queries.options", []),
+        ("queries.generators", {}),
+        ("queries.generators.cloze.options", []),
+        ("queries.personas", {}),
+        ("article_sources", {}),
+        ("article_sources.enwiki_dump.kind", "folder"),
+        ("documents.cut", "paragraphs"),
+        ("downloads", {"Bert": {"path": "models/bert"}}),
+        ("downloads", {"bert": {"repo": "a/b", "type": "model", "revision": "main"}}),
+        ("downloads", {"bert": {"repo": "a/b"}}),
         ("verification.delta", 1),
         ("verification.delta", -0.1),
         ("verification.delta", "0.3"),
@@ -230,14 +255,26 @@ def test_every_key_that_is_not_free_must_be_there(validator, config):
         ("retrievers.known.bert.pooling", "first"),
         ("retrievers.known.bert.learning_rate", "3e-3"),
         ("retrievers.known.bert.body", None),
-        ("evaluation.character_edges", [0]),
-        ("evaluation.character_edges", [-1, 5]),
+        ("training.mini_batch_tokens", 0),
+        ("training.autocast", "fp16"),
+        ("benchmarks.selected", []),
+        ("benchmarks.known", {}),
+        ("benchmarks.known.wiki_heldout.shards", 0),
+        ("benchmarks.known.wiki_heldout.corpus", "Fever"),
+        ("benchmarks.known.wiki_heldout.retrievers", "bert"),
+        ("benchmarks.known.wiki_heldout.psi_groups", "halves"),
+        ("benchmarks.known.wiki_heldout.groups.bins", {"count": 1}),
+        ("benchmarks.known.wiki_heldout.groups.characters.edges", [0]),
+        ("benchmarks.known.wiki_heldout.groups.characters.edges", [-1, 5]),
+        ("evaluation.block_documents", 0),
+        ("evaluation.autocast", True),
         ("evaluation.level", 1),
         ("evaluation.level", 0),
         ("evaluation.resamples", 0),
         ("references", []),
         ("references.0.kind", "oracle"),
         ("references.0.options", {"k1": -1}),
+        ("references.0.benchmarks", "squad"),
         ("assets.leads.sha256", "05ed"),
         ("assets.smollm2.file", ""),
         ("listwise.window", 1),
@@ -345,6 +382,13 @@ def test_wrong_values_are_refused_where_they_stand(validator, config, path, valu
         ("expected", None),
         ("verification.delta", 0),
         ("training.loss", "cached"),
+        ("training.mini_batch_tokens", 16384),
+        ("training.autocast", "bf16"),
+        ("documents.heldout_share", 0),
+        ("documents.cut", "whole"),
+        ("downloads", {"bert": {"path": "models/bert"}}),
+        ("benchmarks.known.wiki_heldout.groups", {}),
+        ("benchmarks.known.wiki_heldout.psi_groups", None),
         ("listwise.seeds", [42]),
         ("listwise.ips.cap", None),
         ("listwise.scorer.kind", "causal_lm"),
@@ -394,6 +438,8 @@ def test_every_property_is_described_with_unit_and_section(schema):
     found = list(properties(schema))
     assert len(found) > 100
     for path, node in found:
+        if list(node) == ["$ref"] and node["$ref"].split("/")[-1] in SHARED:
+            continue  # described where it is defined
         text = node.get("description", "")
         assert text.endswith("."), f"{path} has no description"
         if ".properties." in path:

@@ -11,7 +11,7 @@ KNOWN = {"bert": {}, "longformer": {}, "modernbert_base": {}, "qwen3": {}}
 
 
 def chosen(selected):
-    return select({"selected": selected, "known": KNOWN})
+    return select("retrievers", {"selected": selected, "known": KNOWN})
 
 
 def test_all_of_them():
@@ -43,4 +43,4 @@ def test_a_name_like_no_other_comes_with_the_known_ones_only():
 
 
 def test_the_configured_selection_is_valid(config):
-    assert select(config["retrievers"]) == list(config["retrievers"]["known"])
+    assert select("retrievers", config["retrievers"]) == list(config["retrievers"]["known"])

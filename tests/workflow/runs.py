@@ -13,7 +13,9 @@ from pathlib import Path
 SHRUNKEN = "tests/workflow/shrunken.yaml"
 RESULTS = "results/shrunken"
 LIMIT = 900  # seconds that one command may take on a busy machine
-RETRIEVER_FIGURES = ("psi_table", "position_curves")
+MEASURED_FIGURES = ("psi_table", "position_curves")  # drawn of measures
+RETRIEVER_FIGURES = (*MEASURED_FIGURES, "truncation")
+BENCHMARK = "wiki_heldout"
 LISTWISE_FIGURES = tuple(
     f"listwise_{item}"
     for item in (

@@ -37,7 +37,8 @@ def take_away(copy: Path, figures: tuple[str, ...], *patterns: str) -> None:
 
 def begin_retrievers(copy: Path) -> None:
     """Take everything of the retriever study away that comes after the training sets."""
-    take_away(copy, RETRIEVER_FIGURES, "models", "evaluation", "benchmark")
+    taken = ("models", "search", "evaluation", "benchmarks", "truncation")
+    take_away(copy, RETRIEVER_FIGURES, *taken)
 
 
 def begin_rerankers(copy: Path) -> None:

@@ -10,6 +10,7 @@ import yaml
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 from runs import (
+    BENCHMARK,
     LISTWISE_FIGURES,
     RESULTS,
     RETRIEVER_FIGURES,
@@ -24,7 +25,7 @@ from runs import (
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 FIGURES = (*RETRIEVER_FIGURES, *LISTWISE_FIGURES)
-TABLES = ("psi_table", "listwise_table1", "listwise_table2", "listwise_table3")
+TABLES = ("psi_table", "truncation", "listwise_table1", "listwise_table2", "listwise_table3")
 SETTINGS = ("begin", "middle", "end", "uniform")
 RETRIEVERS = ("bert", "tinyllama_nope")
 REFERENCES = ("bm25", "minilm_l6")
@@ -33,7 +34,8 @@ REFERENCES = ("bm25", "minilm_l6")
 def measures(copy: Path) -> dict[tuple[str, str], dict]:
     """Return every measures record by retriever and setting, an empty one for a reference."""
     found = [
-        json.loads(p.read_text("utf-8")) for p in copy.glob(f"{RESULTS}/evaluation/*/*/*.json")
+        json.loads(p.read_text("utf-8"))
+        for p in copy.glob(f"{RESULTS}/evaluation/{BENCHMARK}/*/*/*.json")
     ]
     return {(record["retriever"], record["setting"] or ""): record for record in found}
 
@@ -135,10 +137,9 @@ def test_the_public_tool_finds_the_tables_numbers(reference):
             f"references/{row['retriever']}")  # fmt: skip
         if row["setting"] not in ("begin", ""):
             continue
-        run_file = f"{RESULTS}/evaluation/{folder}/run.txt"
-        told = succeed(
-            reference, "ir_measures", f"{RESULTS}/benchmark/qrels.txt", run_file, "nDCG@10"
-        )
+        run_file = f"{RESULTS}/evaluation/{BENCHMARK}/{folder}/run.txt"
+        qrels = f"{RESULTS}/benchmarks/{BENCHMARK}/qrels.txt"
+        told = succeed(reference, "ir_measures", qrels, run_file, "nDCG@10")
         # The thirds hold equally many queries, so that their mean is the mean over queries.
         assert float(told.split()[-1]) == pytest.approx(float(row["macro_mean"]), abs=5.1e-5)
         assert f"{float(row['macro_mean']):.3f}".removeprefix("0") in tex

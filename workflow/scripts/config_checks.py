@@ -10,6 +10,7 @@ from listwise_checks import check_listwise
 from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
 from posbias.queries.balance import position_counts
+from retriever_checks import check_retriever_study
 from selection import check_unique
 
 LONGEST = 300  # characters of a message; a fault high up would quote the whole configuration
@@ -31,22 +32,20 @@ def check_schema(config: dict, schema: Path) -> None:
 
 def check_consistency(config: dict) -> None:
     """Raise ConfigError for what a schema cannot say: names in use twice, orders, sums."""
-    known, references = config["retrievers"]["known"], config["references"]
-    check_unique("verification.panel, name", [m["name"] for m in config["verification"]["panel"]])
-    check_unique("references, name", [reference["name"] for reference in references])
-    check_unique("label", [entry["label"] for entry in (*known.values(), *references)])
-    evaluation = config["evaluation"]
+    verification, evaluation = config["verification"], config["evaluation"]
+    check_unique("verification.panel, name", [member["name"] for member in verification["panel"]])
+    check_unique("references, name", [reference["name"] for reference in config["references"]])
     if evaluation["cutoff"] > evaluation["depth"]:
         raise ConfigError(
             f"config, evaluation: cutoff {evaluation['cutoff']} exceeds depth "
             f"{evaluation['depth']}; nDCG needs as many documents in a run."
         )
-    for place, edges in (
-        ("evaluation.character_edges", evaluation["character_edges"]),
-        ("verification.thresholds", config["verification"]["thresholds"]),
-    ):
-        if not rises(edges):
-            raise ConfigError(f"config, {place}: must rise strictly, found {edges}.")
+    if not rises(verification["thresholds"]):
+        raise ConfigError(
+            "config, verification.thresholds: must rise strictly, found "
+            f"{verification['thresholds']}."
+        )
     for shares in config["balance"]["settings"].values():
         position_counts(shares, 1)
+    check_retriever_study(config)
     check_listwise(config["listwise"], config["claims"]["first_slots"])

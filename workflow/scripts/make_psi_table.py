@@ -13,8 +13,9 @@ from posbias.report.provenance import footer_text, scale_text, write_figure_meta
 from posbias.report.psi_table import long_frame, wide_frame
 from posbias.report.records import common_interval, read_measures
 from posbias.report.table_figure import draw_psi_table
+from posbias.report.truncation import read_truncation, truncation_note
 
-TITLE = "nDCG@10 and position sensitivity (PSI) of each retriever by training setting"
+TITLE = "nDCG@10 and position sensitivity (PSI) by training setting"
 VARIES = "queries are resampled; training seed, data and models are fixed"
 
 log = logging.getLogger("table")
@@ -22,37 +23,42 @@ log = logging.getLogger("table")
 
 def main(
     measures: list[Path],
+    truncation: list[Path],
     pdf: Path,
     csv: Path,
     tex: Path,
     meta: Path,
     provenance: dict[str, Any],
-    grouping: str = "thirds",
+    benchmark: str,
+    grouping: str,
 ) -> None:
     """Make the table of nDCG@10 and PSI (paper, Table 3).
 
     Args:
         measures: one measures.json per retriever and setting, and per reference system
+        truncation: evidence beyond the longest input, one CSV per retriever
         pdf: the table as a printed page
         csv: its numbers, unrounded, one row per retriever and setting
         tex: the table in LaTeX
         meta: where the table comes from, as JSON
         provenance: scale, note, config_hash, seed, commit, and the retrievers in order
-        grouping: position groups behind PSI and means (thirds or characters)
+        benchmark: its name as printed
+        grouping: position groups behind PSI and means (thirds, characters or bins)
     """
+    title = f"{TITLE}, {benchmark}"
     records = read_measures(measures)
     interval = common_interval(records)
     footer = footer_text(provenance, interval)
     long = long_frame(records, provenance.get("retrievers"), grouping)
     rows = printed_rows(wide_frame(long))
-    notes = table_notes(long, interval)
+    notes = [*table_notes(long, interval), truncation_note(read_truncation(truncation))]
     caption = [*notes, f"{scale_text(provenance)}."]
-    write_text(tex, latex_table(rows, TITLE, caption))
+    write_text(tex, latex_table(rows, title, caption))
     with whole_file(csv) as part:
         long.to_csv(part, index=False, lineterminator="\n")
     with style.print_style():
-        style.save_pdf(draw_psi_table(rows, TITLE, notes, footer), pdf, TITLE)
-    write_figure_meta(meta, TITLE, provenance, interval, VARIES, measures)
+        style.save_pdf(draw_psi_table(rows, title, notes, footer), pdf, title)
+    write_figure_meta(meta, title, provenance, interval, VARIES, [*measures, *truncation])
     log.info("wrote %s, %s, %s and %s", pdf, csv, tex, meta)
 
 

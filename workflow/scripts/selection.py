@@ -27,12 +27,19 @@ def check_unique(place: str, names: Iterable[str]) -> None:
         raise ConfigError(f"config, {place}: {twice[0]!r} stands twice; give each its own.")
 
 
-def select(retrievers: dict) -> list[str]:
-    """Return the selected names in the order of the config.
+def select(place: str, block: dict) -> list[str]:
+    """Return the names of `known` that a block of the config selects, in the order of the config.
 
-    Raises ConfigError for a name that the config does not know, with the nearest one it does.
+    place: where the block stands. Raises ConfigError for a name that the config does not know,
+    with the nearest one it does.
     """
-    known = list(retrievers["known"])
-    selected = known if retrievers["selected"] == "all" else retrievers["selected"]
-    check_known("retrievers.selected", selected, known)
-    return [name for name in known if name in selected]
+    return chosen(f"{place}.selected", block["selected"], block["known"])
+
+
+def chosen(place: str, names: str | list[str], known: Iterable[str]) -> list[str]:
+    """Return all known names for "all", else those that are listed, in the order of the known."""
+    known = list(known)
+    if names == "all":
+        return known
+    check_known(place, names, known)
+    return [name for name in known if name in names]

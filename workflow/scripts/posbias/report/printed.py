@@ -15,6 +15,7 @@ MINUS = "\N{MINUS SIGN}"
 GROUPING_NAMES = {
     "thirds": "the begin, middle and end thirds of the document",
     "characters": "the character buckets of the evidence",
+    "bins": "the bins of the evidence's relative position",
 }
 
 

@@ -1,0 +1,135 @@
+"""Print what a scale would cost: jobs, GPU-hours, disk and dollars, by station and by target."""
+
+import logging
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.utils import update_config
+
+from adapter import start
+from config_checks import check_consistency, check_schema
+from places import WITH_PERSONA, models_of
+from posbias.errors import DataError
+from posbias.queries.api_options import read_options
+from posbias.queries.generators import answerer_options
+from posbias.report import cost_sheet
+from posbias.report.cost_sheet import Cost, Plan
+from selection import chosen, select
+
+SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
+MAIN_TARGET = "figures/psi_table.pdf"
+
+log = logging.getLogger("plan")
+
+
+def read_configs(files: list[Path]) -> dict:
+    """Merge config files as the workflow does, later ones over earlier, and check the result."""
+    merged: dict = {}
+    for file in files:
+        if not file.is_file():
+            raise DataError(f"{file}: no such config file.")
+        update_config(merged, yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+    check_schema(merged, SCHEMA)
+    check_consistency(merged)
+    return merged
+
+
+def own_downloads(config: dict, names: list[str]) -> list[str]:
+    """Return those names that are downloads."""
+    return [name for name in names if name in config["downloads"]]
+
+
+def api_prices(options: dict) -> dict[str, float]:
+    """Return dollars per million tokens read and written, with the batch endpoint's discount."""
+    read = read_options(answerer_options(options)[1], "queries.options")
+    factor = read.batch_factor if read.mode == "batch" else 1.0
+    return {"input": factor * read.input_price, "output": factor * read.output_price}
+
+
+def sheet(plan: Plan) -> dict[str, list[Cost]]:
+    """Return the stations that every target needs, then those of each further target."""
+    config = plan.config
+    generator = config["queries"]["generators"][config["queries"]["generator"]]
+    personas = config["queries"]["personas"] if generator["kind"] in WITH_PERSONA else None
+    benchmarks = config["benchmarks"]
+    source = config["article_sources"][config["documents"]["articles"]]
+    common = [
+        *models_of([*config["verification"]["panel"], generator]),
+        *[plan.checkpoint(name) for name in plan.retrievers if plan.checkpoint(name)],
+        *([personas["encoder"], personas["source"]] if personas else []),
+        *([source["folder"]] if "folder" in source else []),
+    ]
+    price = api_prices(generator["options"]) if generator["kind"] == "openai" else None
+
+    paid: set[str] = set()
+
+    def target(name: str) -> list[Cost]:
+        """The downloads and the search of one benchmark; a shared corpus is paid for once."""
+        entry = benchmarks["known"][name]
+        whole = chosen("benchmarks", entry["retrievers"], config["retrievers"]["known"])
+        referred = [
+            reference
+            for reference in config["references"]
+            if name in chosen("references", reference["benchmarks"], benchmarks["known"])
+        ]
+        fetched = own_downloads(config, [*entry["files"], *models_of(referred)])
+        encoded = entry["corpus"] in paid
+        paid.add(entry["corpus"] or name)
+        return [
+            cost_sheet.downloads(plan, [name for name in fetched if name not in common]),
+            cost_sheet.search(plan, name, [r for r in plan.retrievers if r in whole], encoded),
+        ]
+
+    shared = [
+        cost_sheet.downloads(plan, own_downloads(config, common)),
+        cost_sheet.corpus(plan),
+        *cost_sheet.queries(plan, price, personas["encoder"] if personas else None),
+        cost_sheet.verification(plan),
+        *cost_sheet.training(plan),
+    ]
+    main, *others = [benchmarks["main"], *(n for n in plan.benchmarks if n != benchmarks["main"])]
+    return {MAIN_TARGET: [*shared, *target(main)], **{name: target(name) for name in others}}
+
+
+def printed(targets: dict[str, list[Cost]]) -> str:
+    """Return the sheet as text: a line a station, a sum a target, and the sum of all."""
+    head = f"{'station':<40}{'jobs':>8}{'GPU-hours':>12}{'disk, GB':>12}{'dollars':>10}"
+    lines = [head, "-" * len(head)]
+
+    def line(cost: Cost, indent: str = "  ") -> str:
+        name = f"{indent}{cost.station}"
+        return (
+            f"{name:<40}{cost.jobs:>8,}{cost.gpu_hours:>12,.1f}"
+            f"{cost.disk_gb:>12,.1f}{cost.dollars:>10,.0f}"
+        )
+
+    for name, costs in targets.items():
+        told = f"{name}, all that it needs" if name == MAIN_TARGET else f"{name}, on top of that"
+        lines += [line(cost_sheet.total(told, costs), ""), *(line(cost) for cost in costs), ""]
+    everything = cost_sheet.total("all of it", [c for costs in targets.values() for c in costs])
+    return "\n".join([*lines, "-" * len(head), line(everything, "")])
+
+
+def main(configs: list[Path], assumptions: Path = Path("config/plan.yaml")) -> None:
+    """Print the cost sheet of a scale.
+
+    Args:
+        configs: the complete config, then overlays
+        assumptions: what is assumed beyond them
+    """
+    merged = read_configs(configs)
+    plan = Plan(
+        merged,
+        select("retrievers", merged["retrievers"]),
+        select("benchmarks", merged["benchmarks"]),
+        yaml.safe_load(assumptions.read_text(encoding="utf-8")),
+    )
+    sys.stdout.write(
+        f"Scale {merged['scale']}: estimates from {assumptions}, not measurements; one GPU of "
+        f"{plan.assumed['gpu_tflops']} TFLOP/s sustained.\n\n{printed(sheet(plan))}\n"
+    )
+
+
+if __name__ == "__main__":
+    start(main)
