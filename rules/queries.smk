@@ -28,6 +28,34 @@ rule choose_personas:
         "../workflow/scripts/choose_personas.py"
 
 
+rule estimate_queries:
+    """What the generator would ask and cost, by stage; asks nothing, and nothing else needs it."""
+    input:
+        documents="<results>/corpus/documents.jsonl",
+        personas=persona_choices(),
+        src=sources("estimate_queries.py"),
+    output:
+        estimate="<results>/queries/estimate.json",
+    log:
+        "<logs>/estimate_queries.log",
+    benchmark:
+        "<benchmarks>/estimate_queries.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        generator=lookup(dpath="queries/generator", within=config),
+        entry=GENERATOR,
+        seed=SEED,
+    message:
+        "estimating what the queries would cost"
+    script:
+        "../workflow/scripts/estimate_queries.py"
+
+
 rule generate_queries:
     """Candidates by the configured generator; Table 6 starts from their number."""
     input:

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+import estimate_queries
 import fake_openai
 import generate_queries
 from fake_openai import KEY, MODEL, FakeOpenAI, toy_options
@@ -20,7 +21,7 @@ from posbias.queries.generators import Surroundings, make_generator
 from posbias.queries.llm_generator import Choice, LlmGenerator, Requests, aims_of
 from posbias.queries.personas import OWN_LIST, PersonaChoices, read_personas
 from posbias.queries.prompts import Setting, query_prompt, setting_prompt
-from posbias.queries.query_costs import expected_costs
+from posbias.queries.query_costs import Unpriced, expected_costs
 
 OWN = read_personas(OWN_LIST)
 TEXTS = [
@@ -341,9 +342,23 @@ class TestScript:
     def test_a_dry_run_of_the_offline_generators_costs_nothing(self, arguments):
         around = Surroundings(1, {}, arguments["personas"], None)
         costs = expected_costs("own", {"kind": "local_lm", "options": {}}, around, documents)
-        assert costs["stage_2"].startswith("9 calls") and costs["stage_2"].endswith("no price")
+        assert str(costs["stage_2"]).startswith("9 calls, ") and costs["all"].calls == 12
+        assert costs["all"].characters == sum(costs[s].characters for s in ("stage_1", "stage_2"))
         costs = expected_costs("own", {"kind": "cloze", "options": {}}, around, documents)
-        assert costs == {"all": "asks no language model"}
+        assert costs == {"all": Unpriced(0, 0)}
+
+    def test_an_estimate_is_a_file_of_numbers(self, arguments, tmp_path):
+        entry = {"kind": "openai", "options": {"cap_dollars": None, "expected_output_tokens": 50}}
+        given = {name: arguments[name] for name in ("documents", "personas", "seed")}
+        estimate_queries.main(**given, estimate=tmp_path / "e.json", generator="gpt", entry=entry)
+        told = read_json(tmp_path / "e.json")
+        assert [told[stage]["calls"] for stage in ("stage_1", "stage_2", "all")] == [3, 9, 12]
+        assert told["all"]["dollars"] == pytest.approx(
+            (told["all"]["input_tokens"] * 0.15 + 12 * 50 * 0.6) / 1e6
+        )
+        with pytest.raises(ConfigError, match="kind 'opnai' does not exist; known: cloze"):
+            wrong = {**entry, "kind": "opnai"}
+            estimate_queries.main(**given, estimate=tmp_path / "e.json", generator="g", entry=wrong)
 
     @pytest.mark.parametrize("mode", ["sync", "batch"])
     def test_a_hosted_model_is_asked_once_and_paid_once(self, arguments, mode, monkeypatch):

@@ -94,9 +94,10 @@ def test_only_selected_retrievers_need_labels_of_their_own(config):
     check_consistency(changed(twice, "retrievers.selected", ["other", "qwen3"]))
 
 
-@pytest.mark.parametrize("scale", ["paper", "smol"])
-def test_every_scale_is_a_valid_overlay(root, config, scale):
+@pytest.mark.parametrize("scales", [("paper",), ("smol",), ("smol", "smol_questions")])
+def test_every_scale_is_a_valid_overlay(root, config, scales):
     merged = copy.deepcopy(config)
-    update_config(merged, yaml.safe_load((root / f"config/{scale}.yaml").read_text("utf-8")))
+    for scale in scales:
+        update_config(merged, yaml.safe_load((root / f"config/{scale}.yaml").read_text("utf-8")))
     check_schema(merged, root / "workflow/schemas/config.schema.yaml")
     check_consistency(merged)

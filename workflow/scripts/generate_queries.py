@@ -51,9 +51,9 @@ def main(
     def corpus() -> Iterator[dict]:
         return stream_jsonl(documents, ("doc_id", "text", "bin"))
 
+    for stage, cost in expected_costs(generator, entry, around, corpus).items():
+        log.info("%s, %s: %s", generator, stage, cost)
     if dry_run:
-        for stage, cost in expected_costs(generator, entry, around, corpus).items():
-            log.info("%s, %s: %s", generator, stage, cost)
         return
     maker = make_generator(generator, entry, around)
     bins, positions, lengths, dropped = (Counter() for _ in range(4))

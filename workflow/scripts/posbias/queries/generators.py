@@ -116,15 +116,20 @@ GENERATORS: dict[str, Callable[[str, dict, Surroundings, str], QueryGenerator]] 
 }
 
 
+def check_kind(name: str, entry: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a generator of an unknown kind, listing the known ones."""
+    if entry["kind"] not in GENERATORS:
+        raise ConfigError(
+            f"queries.generators.{name}: kind {entry['kind']!r} does not exist; known: "
+            f"{', '.join(sorted(GENERATORS))}."
+        )
+
+
 def make_generator(name: str, entry: Mapping[str, Any], around: Surroundings) -> QueryGenerator:
     """Build the generator of a config entry `{kind, options}`.
 
     Raises ConfigError for an unknown kind, listing the known ones, and for what its options lack.
     """
-    place = f"queries.generators.{name}"
-    if entry["kind"] not in GENERATORS:
-        raise ConfigError(
-            f"{place}: kind {entry['kind']!r} does not exist; known: "
-            f"{', '.join(sorted(GENERATORS))}."
-        )
-    return GENERATORS[entry["kind"]](name, dict(entry["options"]), around, f"{place}.options")
+    check_kind(name, entry)
+    place = f"queries.generators.{name}.options"
+    return GENERATORS[entry["kind"]](name, dict(entry["options"]), around, place)
