@@ -1,4 +1,4 @@
-"""The packaged encoder, and a small listwise study that several files look at."""
+"""What several files look at: the packaged encoder, a fake hosted model, a listwise study."""
 
 from pathlib import Path
 
@@ -11,6 +11,23 @@ from posbias.assets import find_asset
 def encoder_folder(config) -> Path:
     """The folder of all-MiniLM-L6-v2 inside its package."""
     return find_asset(**config["assets"]["minilm_l6"]).parent
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A server that speaks a hosted model's protocol and misbehaves on demand (fake_openai)."""
+    from fake_openai import KEY, FakeOpenAI
+
+    with FakeOpenAI() as fake:
+        monkeypatch.setenv("TOY_URL", fake.url)
+        monkeypatch.setenv("TOY_KEY", KEY)
+        yield fake
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """Where a test keeps the log of its answers."""
+    return tmp_path / "answers.jsonl"
 
 
 @pytest.fixture(scope="session")

@@ -5,45 +5,12 @@ from collections import Counter
 
 import pytest
 
-from fake_openai import KEY, MODEL, FakeOpenAI, answer_to, requests_of, toy_options
+from api_runs import ALL, PROMPTS, REQUESTS, batch_answerer, logged, texts
+from fake_openai import KEY, MODEL, toy_options
 from posbias.errors import ConfigError
 from posbias.queries.api_answerer import make_api_answerer
 from posbias.queries.api_batch_state import MARK
 from posbias.queries.api_errors import ApiStopped, BudgetSpent
-from posbias.queries.logged_answerer import LoggedAnswerer
-
-PROMPTS = [f"p{number}" for number in range(10)]
-REQUESTS = requests_of(*PROMPTS)
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FakeOpenAI() as fake:
-        monkeypatch.setenv("TOY_URL", fake.url)
-        monkeypatch.setenv("TOY_KEY", KEY)
-        yield fake
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "answers.jsonl"
-
-
-def answerer(path, counts: Counter | None = None, **changes) -> LoggedAnswerer:
-    options = toy_options(mode="batch", **changes)
-    return make_api_answerer(options, path, 5, Counter() if counts is None else counts)
-
-
-def texts(answers) -> dict[str, str | None]:
-    found = {answer.key.split("|")[0].removeprefix("doc-"): answer.text for answer in answers}
-    return found
-
-
-ALL = {prompt: answer_to(prompt) for prompt in PROMPTS}
-
-
-def logged(path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_batch_and_sync_give_the_same_answers(server, path, tmp_path):
@@ -51,7 +18,7 @@ def test_batch_and_sync_give_the_same_answers(server, path, tmp_path):
                         "p4": ["null_text"], "p5": ["400:content_policy_violation"]})  # fmt: skip
     plan = {prompt: list(behaviours) for prompt, behaviours in server.plan.items()}
     in_batches, in_sync = Counter(), Counter()
-    first = set(answerer(path, in_batches).answers(REQUESTS))
+    first = set(batch_answerer(path, in_batches).answers(REQUESTS))
     assert server.paid == Counter(set(PROMPTS) - {"p5"})
     server.plan.update(plan)
     other = make_api_answerer(toy_options(), tmp_path / "sync.jsonl", 5, in_sync)
@@ -62,13 +29,13 @@ def test_batch_and_sync_give_the_same_answers(server, path, tmp_path):
 
 
 def test_batches_keep_their_limits(server, path):
-    list(answerer(path).answers(REQUESTS))
+    list(batch_answerer(path).answers(REQUESTS))
     sizes = [len(server.prompts(batch)) for batch in server.batches.values()]
     assert sizes == [4, 4, 2]
     line = len(server.files["file-0"].split(b"\n")[0]) + 1
     second = path.with_name("bytes.jsonl")
     before = len(server.batches)
-    list(answerer(second, batch_bytes=3 * line + line // 2).answers(REQUESTS))
+    list(batch_answerer(second, batch_bytes=3 * line + line // 2).answers(REQUESTS))
     sent = list(server.batches.values())[before:]
     assert [len(server.prompts(batch)) for batch in sent] == [3, 3, 3, 1]
     assert all(len(server.files[batch["input_file_id"]]) <= 3.5 * line for batch in sent)
@@ -79,13 +46,13 @@ def test_not_more_batches_are_under_way_than_allowed(server, path):
     server.on_paid = lambda: most.append(
         sum(batch["status"] not in ("completed",) for batch in server.batches.values())
     )
-    list(answerer(path, batch_requests=1, batches_at_once=3).answers(REQUESTS))
+    list(batch_answerer(path, batch_requests=1, batches_at_once=3).answers(REQUESTS))
     assert len(server.batches) == 10
     assert max(most) <= 3
 
 
 def test_ids_are_short_stable_and_the_fingerprints(server, path):
-    list(answerer(path).answers(REQUESTS))
+    list(batch_answerer(path).answers(REQUESTS))
     ids = [json.loads(line)["custom_id"] for line in server.files["file-0"].splitlines()]
     assert all(len(custom_id) <= 64 for custom_id in ids) and len(set(ids)) == 4
     marks = {line["key"]: line["fingerprint"] for line in logged(path)}
@@ -96,9 +63,9 @@ def test_ids_are_short_stable_and_the_fingerprints(server, path):
 
 def test_a_request_that_is_too_large_is_named(server, path):
     with pytest.raises(ConfigError, match=r"batch_bytes: 50 is too small .*'doc-p0\|begin'"):
-        list(answerer(path, batch_bytes=50).answers(REQUESTS))
+        list(batch_answerer(path, batch_bytes=50).answers(REQUESTS))
     with pytest.raises(ConfigError, match=r"enqueued_tokens: 3 is too small"):
-        list(answerer(path, enqueued_tokens=3).answers(REQUESTS))
+        list(batch_answerer(path, enqueued_tokens=3).answers(REQUESTS))
     assert not server.batches
 
 
@@ -108,7 +75,7 @@ def test_a_request_that_is_too_large_is_named(server, path):
 def test_results_in_any_order_and_twice_and_of_others(server, path):
     stranger = json.dumps({"custom_id": "f" * 32, "response": {"status_code": 200, "body": {}}})
     server.batch_plan = [{"duplicates": True, "more_lines": [stranger, "{torn"]}]
-    one = answerer(path)
+    one = batch_answerer(path)
     assert texts(one.answers(REQUESTS)) == ALL
     assert one.events["duplicate_results"] == 4
     assert one.events["unknown_results"] == 1
@@ -122,14 +89,14 @@ def test_all_results_in_the_error_file(server, path, empty):
     for prompt in PROMPTS[:4]:
         server.plan[prompt] = ["400:context_length_exceeded"]
     counts = Counter()
-    found = texts(answerer(path, counts).answers(REQUESTS))
+    found = texts(batch_answerer(path, counts).answers(REQUESTS))
     assert found == {**ALL, **dict.fromkeys(PROMPTS[:4])}
     assert counts["error: context_length_exceeded"] == 4
 
 
 def test_missing_results_are_asked_again(server, path):
     server.plan["p2"] = ["missing"]
-    one = answerer(path)
+    one = batch_answerer(path)
     assert texts(one.answers(REQUESTS)) == ALL
     assert one.events["missing_results"] == 1
     assert len(server.batches) == 4 or len(server.prompts(server.batches["batch_2"])) == 3
@@ -139,16 +106,16 @@ def test_missing_results_are_asked_again(server, path):
 def test_missing_results_are_given_up_after_a_while(server, path):
     server.plan["p2"] = ["missing"] * 3
     counts = Counter()
-    one = answerer(path, counts, ask_again=2)
+    one = batch_answerer(path, counts, ask_again=2)
     assert texts(one.answers(REQUESTS)) == {**ALL, "p2": None}
     assert counts["error: missing"] == 1 and one.events["missing_results"] == 3
-    assert texts(answerer(path).answers(REQUESTS)) == ALL  # but not for ever
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL  # but not for ever
     assert server.paid == Counter(PROMPTS)
 
 
 def test_both_files_empty(server, path):
     server.plan.update({prompt: ["missing"] for prompt in PROMPTS[:4]})
-    one = answerer(path)
+    one = batch_answerer(path)
     assert texts(one.answers(REQUESTS)) == ALL
     assert one.events["missing_results"] == 4
 
@@ -156,7 +123,7 @@ def test_both_files_empty(server, path):
 @pytest.mark.parametrize("behaviour", ["500", "429", "no_choices"])
 def test_results_that_failed_for_a_time_are_asked_again(server, path, behaviour):
     server.plan["p2"] = [behaviour]
-    one = answerer(path)
+    one = batch_answerer(path)
     assert texts(one.answers(REQUESTS)) == ALL
     # A paid result without an answer counts as much as it may cost.
     assert [line["final"] for line in logged(path) if line["key"] == "doc-p2|begin"] == [
@@ -166,12 +133,12 @@ def test_results_that_failed_for_a_time_are_asked_again(server, path, behaviour)
 
 def test_a_batch_of_nothing_but_errors_stops_the_run(server, path):
     server.plan.update({prompt: ["400:unsupported_parameter"] for prompt in PROMPTS})
-    one = answerer(path, stop_after_failures=4, batches_at_once=1)
+    one = batch_answerer(path, stop_after_failures=4, batches_at_once=1)
     with pytest.raises(ApiStopped, match=r"none of its requests got an answer and 4 failed"):
         list(one.answers(REQUESTS))
     assert len(server.batches) == 1
     server.plan.clear()
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
 
 
 # Ends of batches.
@@ -179,7 +146,7 @@ def test_a_batch_of_nothing_but_errors_stops_the_run(server, path):
 
 def test_an_expired_batch_is_used_as_far_as_it_came(server, path):
     server.batch_plan = [{"end": "expired", "processed": 2}]
-    one = answerer(path, ask_again=0)
+    one = batch_answerer(path, ask_again=0)
     assert texts(one.answers(REQUESTS)) == ALL
     assert server.paid == Counter(PROMPTS)
     assert one.events["expired_batches"] == 1
@@ -189,7 +156,7 @@ def test_an_expired_batch_is_used_as_far_as_it_came(server, path):
 def test_a_batch_that_expires_untouched_is_not_sent_for_ever(server, path):
     server.batch_plan = [{"end": "expired", "processed": 0} for _ in range(9)]
     counts = Counter()
-    one = answerer(path, counts, ask_again=1)
+    one = batch_answerer(path, counts, ask_again=1)
     assert set(texts(one.answers(REQUESTS)).values()) == {None}
     assert counts["error: unprocessed"] == 10
     assert not server.paid
@@ -198,9 +165,9 @@ def test_a_batch_that_expires_untouched_is_not_sent_for_ever(server, path):
 def test_a_cancelled_batch_stops_the_run_and_what_it_did_is_used(server, path):
     server.batch_plan = [{"end": "cancelled", "processed": 3}]
     with pytest.raises(ApiStopped, match=r"batch_0 was cancelled, not by this run, with 1 req"):
-        list(answerer(path, batches_at_once=1).answers(REQUESTS))
+        list(batch_answerer(path, batches_at_once=1).answers(REQUESTS))
     assert server.paid == Counter(PROMPTS[:3])
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
     assert server.paid == Counter(PROMPTS)
 
 
@@ -208,20 +175,20 @@ def test_a_batch_is_cancelled_at_the_server_while_a_run_polls(server, path):
     server.batch_plan = [{"statuses": ["in_progress"] * 3 + ["cancelling"], "processed": 0,
                           "end": "cancelled"}]  # fmt: skip
     with pytest.raises(ApiStopped, match="was cancelled"):
-        list(answerer(path, batches_at_once=1).answers(REQUESTS))
+        list(batch_answerer(path, batches_at_once=1).answers(REQUESTS))
 
 
 def test_a_failed_batch_stops_the_run_with_the_reason(server, path):
     server.batch_plan = [{"end": "failed", "code": "invalid_model", "message": "no such model"}]
     with pytest.raises(ApiStopped, match="batch_0 failed: line None: invalid_model, no such mod"):
-        list(answerer(path, batches_at_once=1).answers(REQUESTS))
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+        list(batch_answerer(path, batches_at_once=1).answers(REQUESTS))
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
     assert server.paid == Counter(PROMPTS)
 
 
 def test_a_limit_of_enqueued_tokens_is_waited_out(server, path):
     server.batch_plan = [{}, {"end": "failed"}, {"end": "failed"}, {"end": "failed"}]
-    one = answerer(path, ask_again=0)
+    one = batch_answerer(path, ask_again=0)
     assert texts(one.answers(REQUESTS)) == ALL
     assert one.events["failed_batches"] == 3
     assert server.paid == Counter(PROMPTS)
@@ -230,20 +197,20 @@ def test_a_limit_of_enqueued_tokens_is_waited_out(server, path):
 def test_a_limit_of_enqueued_tokens_that_stays_stops_the_run(server, path):
     server.batch_plan = [{"end": "failed"} for _ in range(9)]
     with pytest.raises(ApiStopped, match=r"failed 3 times.*limit_waits.*enqueued_tokens below"):
-        list(answerer(path, limit_waits=2, batches_at_once=1).answers(REQUESTS))
+        list(batch_answerer(path, limit_waits=2, batches_at_once=1).answers(REQUESTS))
     assert not server.paid
 
 
 def test_our_own_limit_of_enqueued_tokens_is_kept(server, path):
     # Every prompt has about 8 tokens, so that two fit at a time.
-    one = answerer(path, enqueued_tokens=17)
+    one = batch_answerer(path, enqueued_tokens=17)
     assert texts(one.answers(REQUESTS)) == ALL
     assert [len(server.prompts(batch)) for batch in server.batches.values()] == [2] * 5
 
 
 def test_a_status_of_the_future_is_waited_for(server, path):
     server.batch_plan = [{"statuses": ["pondering", "in_progress"]}]
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
 
 
 # Faults of single calls.
@@ -256,7 +223,7 @@ def test_a_status_of_the_future_is_waited_for(server, path):
 @pytest.mark.parametrize("fault", ["500", "429:0.01", "refuse_connection", "done_then_500"])
 def test_faults_that_pass_cost_nothing(server, path, call, fault):
     server.faults[call] = [fault, fault]
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
     assert server.bill() == Counter(PROMPTS)
     assert len(server.batches) == 3
 
@@ -274,19 +241,19 @@ def test_faults_that_pass_cost_nothing(server, path, call, fault):
 )
 def test_faults_that_stay_stop_the_run_and_the_next_goes_on(server, path, call, fault, message):
     server.faults[call] = [fault]
-    one = answerer(path, batches_at_once=1)
+    one = batch_answerer(path, batches_at_once=1)
     with pytest.raises(ApiStopped, match=message):
         list(one.answers(REQUESTS))
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
     assert server.paid == Counter(PROMPTS)
 
 
 def test_the_key_is_in_no_file(server, tmp_path, path, caplog):
     server.faults["POST /batches"] = ["echo_key"]
     with pytest.raises(ApiStopped) as stop:
-        list(answerer(path).answers(REQUESTS))
+        list(batch_answerer(path).answers(REQUESTS))
     assert "your key *** was seen" in str(stop.value)
-    list(answerer(path).answers(REQUESTS))
+    list(batch_answerer(path).answers(REQUESTS))
     text = caplog.text + "".join(
         file.read_text("utf-8") for file in tmp_path.rglob("*") if file.is_file()
     )
@@ -297,12 +264,12 @@ def test_the_key_is_in_no_file(server, tmp_path, path, caplog):
 
 
 def test_batches_wait_for_each_other_under_a_tight_cap(server, path):
-    one = answerer(path, cap_dollars=2.3 * (1024 * 0.3e-6))
+    one = batch_answerer(path, cap_dollars=2.3 * (1024 * 0.3e-6))
     assert texts(one.answers(REQUESTS)) == ALL
     assert all(len(server.prompts(batch)) <= 2 for batch in server.batches.values())
 
 
 def test_a_cap_below_one_call_asks_nothing(server, path):
     with pytest.raises(BudgetSpent, match="0 of 10 answers"):
-        list(answerer(path, cap_dollars=1e-6).answers(REQUESTS))
+        list(batch_answerer(path, cap_dollars=1e-6).answers(REQUESTS))
     assert not server.batches and not server.files

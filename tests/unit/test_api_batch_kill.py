@@ -3,52 +3,18 @@
 `Killed` is caught nowhere in the library, so that what it leaves is what a kill would leave.
 """
 
-import json
 from collections import Counter
 
 import pytest
 
-from fake_openai import KEY, MODEL, FakeOpenAI, answer_to, requests_of, toy_options
+from api_runs import ALL, PROMPTS, REQUESTS, batch_answerer, logged, texts
+from fake_openai import MODEL, requests_of, toy_options
 from posbias.errors import DataError
 from posbias.queries import api_batch
 from posbias.queries.api_answerer import make_api_answerer
 from posbias.queries.api_batch_state import BatchState, Row
 from posbias.queries.api_client import ChatApi
 from posbias.queries.api_errors import ApiStopped
-from posbias.queries.logged_answerer import LoggedAnswerer
-
-PROMPTS = [f"p{number}" for number in range(10)]
-REQUESTS = requests_of(*PROMPTS)
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FakeOpenAI() as fake:
-        monkeypatch.setenv("TOY_URL", fake.url)
-        monkeypatch.setenv("TOY_KEY", KEY)
-        yield fake
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "answers.jsonl"
-
-
-def answerer(path, counts: Counter | None = None, **changes) -> LoggedAnswerer:
-    options = toy_options(mode="batch", **changes)
-    return make_api_answerer(options, path, 5, Counter() if counts is None else counts)
-
-
-def texts(answers) -> dict[str, str | None]:
-    found = {answer.key.split("|")[0].removeprefix("doc-"): answer.text for answer in answers}
-    return found
-
-
-ALL = {prompt: answer_to(prompt) for prompt in PROMPTS}
-
-
-def logged(path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 class Killed(BaseException):
@@ -91,11 +57,11 @@ def killing(function, before: bool, number: int):
 def test_no_kill_pays_twice(server, path, monkeypatch, owner, name, number, before):
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, killing(getattr(owner, name), before, number))
-        one = answerer(path)
+        one = batch_answerer(path)
         with pytest.raises(Killed):
             list(one.answers(REQUESTS))
     counts = Counter()
-    assert texts(answerer(path, counts).answers(REQUESTS)) == ALL
+    assert texts(batch_answerer(path, counts).answers(REQUESTS)) == ALL
     assert counts == {"answered": 10, f"model: {MODEL}": 10}
     assert server.bill() == Counter(PROMPTS)
     assert len(logged(path)) == 10
@@ -112,10 +78,10 @@ def test_a_lost_batch_is_found_behind_those_of_others(server, path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(ChatApi, "create_batch", killing(ChatApi.create_batch, False, 1))
         with pytest.raises(Killed):
-            list(answerer(path).answers(REQUESTS))
+            list(batch_answerer(path).answers(REQUESTS))
     for _ in range(5):
         server.new_batch({"endpoint": "e", "completion_window": "24h", "input_file_id": "x"})
-    one = answerer(path)
+    one = batch_answerer(path)
     assert texts(one.answers(REQUESTS)) == ALL
     assert one.events["batches_found_again"] == 1
     assert server.calls["GET /batches"] > 1  # its list came in pages
@@ -125,10 +91,10 @@ def test_answers_of_requests_that_are_no_longer_wanted_are_kept(server, path, mo
     with monkeypatch.context() as patch:
         patch.setattr(ChatApi, "batch", killing(ChatApi.batch, True, 1))
         with pytest.raises(Killed):
-            list(answerer(path).answers(REQUESTS))
-    assert set(texts(answerer(path).answers(REQUESTS[:1]))) == {"p0"}
-    list(answerer(path).answers(requests_of("other")))
-    assert texts(answerer(path).answers(REQUESTS)) == ALL
+            list(batch_answerer(path).answers(REQUESTS))
+    assert set(texts(batch_answerer(path).answers(REQUESTS[:1]))) == {"p0"}
+    list(batch_answerer(path).answers(requests_of("other")))
+    assert texts(batch_answerer(path).answers(REQUESTS)) == ALL
     assert server.bill() == Counter([*PROMPTS, "other"])
 
 
@@ -136,7 +102,7 @@ def test_sync_calls_are_refused_while_batches_are_under_way(server, path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(ChatApi, "batch", killing(ChatApi.batch, True, 1))
         with pytest.raises(Killed):
-            list(answerer(path).answers(REQUESTS))
+            list(batch_answerer(path).answers(REQUESTS))
     with pytest.raises(ApiStopped, match=r"2 batches are under way.*mode to batch"):
         list(make_api_answerer(toy_options(), path, 5, Counter()).answers(REQUESTS))
     assert not server.paid
@@ -148,5 +114,5 @@ def test_damaged_notes_are_named(server, path, text):
     state.add([Row("c", "k", 0.1)], 5, 1.0)
     (state.folder / "state.json").write_text(text)
     with pytest.raises(DataError, match=r"state\.json"):
-        list(answerer(path).answers(REQUESTS))
+        list(batch_answerer(path).answers(REQUESTS))
     assert not server.batches

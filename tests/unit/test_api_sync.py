@@ -1,47 +1,17 @@
 """Synchronous calls against a server that misbehaves: every fault by its name."""
 
-import json
 import logging
 import time
 from collections import Counter
 
 import pytest
 
-from fake_openai import KEY, MODEL, FakeOpenAI, answer_to, requests_of, toy_options, usage_of
+from api_runs import answerer, by_prompt, logged
+from fake_openai import KEY, MODEL, answer_to, requests_of, usage_of
 from posbias.errors import ConfigError
-from posbias.queries.api_answerer import make_api_answerer
 from posbias.queries.api_errors import ApiStopped, BudgetSpent
-from posbias.queries.chat import ChatAnswer
-from posbias.queries.logged_answerer import LoggedAnswerer
 
 PROMPTS = [f"p{number}" for number in range(12)]
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FakeOpenAI() as fake:
-        monkeypatch.setenv("TOY_URL", fake.url)
-        monkeypatch.setenv("TOY_KEY", KEY)
-        yield fake
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "answers.jsonl"
-
-
-def answerer(path, counts: Counter | None = None, **changes) -> LoggedAnswerer:
-    return make_api_answerer(toy_options(**changes), path, 5, Counter() if counts is None
-                             else counts)  # fmt: skip
-
-
-def by_prompt(answers) -> dict[str, ChatAnswer]:
-    found = {answer.key.split("|")[0].removeprefix("doc-"): answer for answer in answers}
-    return found
-
-
-def logged(path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_every_request_gets_its_own_answer(server, path):
