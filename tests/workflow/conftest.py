@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from runs import copy_checkout, snakemake, succeed
+from runs import copy_checkout, lent_copy, snakemake, succeed
 
 
 @pytest.fixture(scope="session")
@@ -27,20 +27,15 @@ def reference(snapshot, tmp_path_factory):
     shutil.rmtree(copy)
 
 
-def lent(source: Path, copy: Path):
-    """Yield a copy of a folder and remove it afterwards: the copies of a session are large."""
-    shutil.copytree(source, copy)
-    yield copy
-    shutil.rmtree(copy)
-
-
 @pytest.fixture
 def fresh(snapshot, tmp_path):
     """A copy in which nothing ran yet."""
-    yield from lent(snapshot, tmp_path / "fresh")
+    with lent_copy(snapshot, tmp_path / "fresh") as copy:
+        yield copy
 
 
 @pytest.fixture
 def finished(reference, tmp_path):
     """A copy of the finished run, to change."""
-    yield from lent(reference, tmp_path / "finished")
+    with lent_copy(reference, tmp_path / "finished") as copy:
+        yield copy

@@ -1,5 +1,6 @@
 """Copies of the checkout in which tests run the workflow, and what such a run says."""
 
+import contextlib
 import csv
 import functools
 import hashlib
@@ -76,15 +77,28 @@ def namespace(*flags: str) -> tuple[str, ...]:
     return ()
 
 
-def run(copy: Path, *command: str, limit: float = LIMIT) -> subprocess.CompletedProcess:
+@contextlib.contextmanager
+def lent_copy(source: Path, copy: Path):
+    """Yield a copy of a folder and remove it afterwards: the copies of a session are large."""
+    shutil.copytree(source, copy)
+    try:
+        yield copy
+    finally:
+        shutil.rmtree(copy)
+
+
+def run(
+    copy: Path, *command: str, limit: float = LIMIT, more: dict[str, str] | None = None
+) -> subprocess.CompletedProcess:
     """Run a command in a copy, without a network where possible; errors join the output.
 
-    limit: seconds.
+    limit: seconds. more: environment variables for a server on this machine, which the command
+    can then reach.
     """
     return subprocess.run(
-        [*namespace("--net"), *command],
+        [*(() if more else namespace("--net")), *command],
         cwd=copy,
-        env=environment(),
+        env=environment() | (more or {}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -98,9 +112,11 @@ def snakemake(*options: str, overlays: tuple[str, ...] = (), cores: int = 2) -> 
     return ["snakemake", *options, "--cores", str(cores), "--configfile", SHRUNKEN, *overlays]
 
 
-def succeed(copy: Path, *command: str, limit: float = LIMIT) -> str:
+def succeed(
+    copy: Path, *command: str, limit: float = LIMIT, more: dict[str, str] | None = None
+) -> str:
     """Run a command in a copy and return its output; fail with the output's end otherwise."""
-    done = run(copy, *command, limit=limit)
+    done = run(copy, *command, limit=limit, more=more)
     assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout[-6000:]}"
     return done.stdout
 

@@ -46,7 +46,9 @@ def main(
         model_names: their names in the config, in the same order
         dry_run: say what would be asked and what it would cost, ask and write nothing
     """
-    around = Surroundings(seed, dict(zip(model_names, models, strict=True)), personas, answers)
+    around = Surroundings(
+        seed, dict(zip(model_names, models, strict=True)), personas, Path(answers)
+    )
 
     def corpus() -> Iterator[dict]:
         return stream_jsonl(documents, ("doc_id", "text", "bin"))

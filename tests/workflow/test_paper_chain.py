@@ -1,0 +1,228 @@
+"""Every kind of link of the paper scale in one run, on local files in the true formats."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from runs import csv_rows, jobs, lent_copy, snakemake, succeed
+
+import fake_openai
+from benchmark_files import write_json_lines, write_parquet
+from posbias.assets import find_asset
+from posbias.corpus.leads import read_leads
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+OVERLAY = "tests/workflow/paper_chain.yaml"
+RESULTS = "results/chain"
+PAIRS = 60  # questions of each collection
+RETRIEVERS = ("gpt2_trained", "longformer_trained", "nope_trained")
+SETTINGS = ("begin", "middle", "end", "uniform")
+BEIR = [
+    f"{RESULTS}/evaluation/{name}/gpt2_trained/begin/measures.json" for name in ("first", "second")
+]
+TARGETS = (
+    "figures/psi_table.pdf",
+    "figures/truncation.pdf",
+    *BEIR,
+    f"{RESULTS}/anchors.json",
+    f"{RESULTS}/queries/estimate.json",
+)
+
+
+def reply(prompt: str) -> str:
+    """Answer as a model would: the first persona, or a query of words of the segment."""
+    if "<people>" in prompt:
+        person = re.search(r"<people>\n1\. (.+)", prompt)[1]
+        return json.dumps(
+            {"Character": person, "Difficulty": "university", "Query_Length": "short"}
+        )
+    segment = re.search(r"<segment place=.*?>\n(.*)\n</segment>", prompt, re.DOTALL)[1]
+    words = [word for word in segment.split() if len(word) > 3] or segment.split()
+    return (
+        "Here it is:\n```json\n"
+        + json.dumps({"query": " ".join(words[:4]), "answer": words[-1], "reasoning": "only there"})
+        + "\n```"
+    )
+
+
+def write_data(data: Path, leads: list) -> None:
+    """Write articles, questions and two BEIR collections out of real lead sections."""
+    rows = [
+        {
+            "id": str(number),
+            "url": f"https://example.org/{number}",
+            "title": lead.title,
+            "text": lead.text,
+        }
+        for number, lead in enumerate(leads)
+    ]
+    write_parquet(data / "articles/20231101.en/train-00000-of-00002.parquet", rows[:150])
+    write_parquet(data / "articles/20231101.en/train-00001-of-00002.parquet", rows[150:])
+    paragraphs = []
+    for row in rows[:PAIRS]:
+        start = (17 * int(row["id"])) % (len(row["text"]) - 20)
+        answer = row["text"][start : start + 20]
+        question = " ".join(row["text"][max(0, start - 20) : start + 40].split())
+        asked = {
+            "id": f"q{row['id']}",
+            "question": question,
+            "answers": [{"text": answer, "answer_start": start}],
+        }
+        none = {
+            "id": f"n{row['id']}",
+            "question": "What of it?",
+            "answers": [],
+            "is_impossible": True,
+        }
+        paragraphs.append({"context": row["text"], "qas": [asked, none]})
+    (data / "squad").mkdir()
+    squad = {"version": "v2.0", "data": [{"title": "all", "paragraphs": paragraphs}]}
+    (data / "squad/dev.json").write_text(json.dumps(squad), encoding="utf-8")
+    # Two collections that share most documents; a judgement of one names a document it lacks.
+    for name, part, packed in (("first", rows[:100], ".gz"), ("second", rows[:105], "")):
+        folder = data / f"beir_{name}"
+        write_json_lines(
+            folder / f"corpus.jsonl{packed}",
+            [{"_id": f"d{row['id']}", "title": row["title"], "text": row["text"]} for row in part],
+        )
+        asked = part[:PAIRS] if name == "first" else part[PAIRS // 2 :]
+        write_json_lines(
+            folder / f"queries.jsonl{packed}",
+            [{"_id": f"{name}{row['id']}", "text": row["title"], "metadata": {}} for row in asked],
+        )
+        judged = [f"{name}{row['id']}\td{row['id']}\t1" for row in asked]
+        lines = ["query-id\tcorpus-id\tscore", *judged, f"{name}{asked[0]['id']}\tgone\t1"]
+        (folder / "qrels").mkdir()
+        (folder / "qrels/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def leads(root):
+    """Real lead sections of the lengths of the shrunken bins."""
+    config = yaml.safe_load((root / "config.yaml").read_text("utf-8"))
+    return read_leads(find_asset(**config["assets"]["leads"]), 192, 287, 300, 42, Counter())
+
+
+@pytest.fixture(scope="module")
+def chain(snapshot, leads, tmp_path_factory):
+    """A copy in which the chain ran once; `run.txt` is its output, `paid.json` the bill."""
+    torch = pytest.importorskip("torch")
+    from family_checkpoints import write_checkpoint
+    from small_cross_encoder import save_random
+
+    torch.set_num_threads(1)
+    with lent_copy(snapshot, tmp_path_factory.mktemp("chain") / "checkout") as copy:
+        write_data(copy / "data", leads)
+        for family in ("gpt2", "longformer", "tinyllama_nope"):
+            write_checkpoint(family, copy / "data" / family)
+        save_random(copy / "data/reranker")
+        with pytest.MonkeyPatch.context() as patch, fake_openai.FakeOpenAI() as server:
+            patch.setattr(fake_openai, "answer_to", reply)
+            server.faults["POST /batches"] = ["500"]
+            told = succeed(
+                copy,
+                *snakemake(*TARGETS, overlays=(OVERLAY,)),
+                more={"TOY_KEY": fake_openai.KEY, "TOY_URL": server.url},
+            )
+            paid = {"prompts": len(server.paid), "calls": sum(server.bill().values())}
+        (copy / "run.txt").write_text(told, encoding="utf-8")
+        (copy / "paid.json").write_text(json.dumps(paid), encoding="utf-8")
+        yield copy
+
+
+def read(copy: Path, name: str) -> dict:
+    return json.loads((copy / RESULTS / name).read_text("utf-8"))
+
+
+def test_each_thing_is_fetched_and_each_corpus_encoded_once(chain):
+    ran = jobs((chain / "run.txt").read_text("utf-8"))
+    assert ran["fetch_artefact"] == 8 and ran["train_retriever"] == 12
+    assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2
+    manifests = [json.loads(p.read_text()) for p in (chain / "downloads").glob("*/manifest.json")]
+    assert len(manifests) == 8 and all(m["files"] for m in manifests)
+    joined = read(chain, "benchmarks/shared/shared.json")
+    assert joined["documents"] == 105 and joined["shared"] == 100
+
+
+def test_every_answer_is_paid_once_and_the_estimate_knew_their_number(chain):
+    documents = len((chain / RESULTS / "corpus/documents.jsonl").read_text("utf-8").splitlines())
+    assert documents == 2 * 30
+    paid = json.loads((chain / "paid.json").read_text())
+    assert paid == {"prompts": 4 * documents, "calls": 4 * documents}
+    estimate = read(chain, "queries/estimate.json")
+    assert [estimate[stage]["calls"] for stage in ("stage_1", "stage_2")] == [60, 180]
+    summary = read(chain, "queries/summary.json")
+    assert summary["candidates"] + sum(summary["dropped"].values()) == 180
+    # The log is no output of the rule: a failed job must not take paid answers with it.
+    assert (chain / RESULTS / "answers/hosted.jsonl").is_file()
+    assert fake_openai.KEY not in (chain / "run.txt").read_text("utf-8")
+
+
+def test_the_tables_rows_are_the_retrievers_and_the_reference(chain):
+    rows = csv_rows(chain / "figures/psi_table.csv")
+    wanted = {(r, s) for r in RETRIEVERS for s in SETTINGS} | {("bm25", "")}
+    assert {(row["retriever"], row["setting"]) for row in rows} == wanted
+    assert {row["grouping"] for row in rows} == {"characters"}
+    assert {int(row["n"]) for row in rows} == {PAIRS}
+
+
+def test_the_share_of_evidence_that_is_cut_off_stands_under_the_table(chain):
+    rows = csv_rows(chain / "figures/truncation.csv")
+    shares = {
+        (row["retriever"], row["position"]): float(row["share"])
+        for row in rows
+        if row["bin"] == "240-288"
+    }
+    assert shares["gpt2_trained", "end"] > 0.9 > 0.1 > shares["gpt2_trained", "begin"]
+    assert (
+        "GPT-2"
+        in re.search(
+            r"longest input.*", (chain / "figures/psi_table.tex").read_text("utf-8"), re.DOTALL
+        )[0]
+    )
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_the_public_tool_finds_the_measures_of_collections_without_positions(chain, name):
+    found = f"{RESULTS}/evaluation/{name}"
+    qrels = f"{RESULTS}/benchmarks/{name}/qrels.txt"
+    for system in ("gpt2_trained/begin", "references/bm25"):
+        record = read(chain, f"evaluation/{name}/{system}/measures.json")
+        told = succeed(chain, "ir_measures", qrels, f"{found}/{system}/run.txt", "nDCG@10")
+        assert float(told.split()[-1]) == pytest.approx(record["micro_mean"], abs=5.1e-5)
+        assert record["groupings"] == {}
+    assert (
+        read(chain, f"benchmarks/{name}/summary.json")["counts"]["judgements_outside_the_corpus"]
+        == 1
+    )
+
+
+def test_anchors_of_other_collections_are_not_compared(chain):
+    counts = read(chain, "anchors.json")["counts"]
+    assert counts["not run"] == sum(counts.values())
+
+
+def test_a_second_run_has_nothing_to_do_and_asks_nobody(chain):
+    told = succeed(chain, *snakemake("-n", *TARGETS, overlays=(OVERLAY,)))
+    assert "Nothing to be done" in told
+
+
+def test_checkpoints_keep_what_their_entry_asked_for(chain, tmp_path):
+    code = (
+        "import sys; from sentence_transformers import SentenceTransformer as S\n"
+        "for path in sys.argv[1:]:\n"
+        "    model = S(path, device='cpu')\n"
+        "    both = model.encode(['a query'])[0] @ model.encode(['a query', 'of ' * 40])[0]\n"
+        "    print(model.tokenizer.padding_side, model.max_seq_length, round(float(both), 4))\n"
+    )
+    paths = [str(chain / RESULTS / f"models/{name}/end") for name in RETRIEVERS]
+    told = succeed(tmp_path, "python", "-c", code, *paths).split("\n")
+    assert [line for line in told if line.startswith("right")] == [
+        "right 80 1.0", "right 192 1.0", "right 128 1.0",
+    ]  # fmt: skip
+    settings = read(chain, "models/nope_trained/end/posbias.json")
+    assert settings["base"]["name"] == "llama_checkpoint"
