@@ -55,6 +55,6 @@ rule all:
         "figures/psi_table.pdf",
         "figures/position_curves.pdf",
         "figures/truncation.pdf",
-        LISTWISE_FIGURES,
+        LISTWISE_RESULTS,
         "<results>/claims.json",
         "<results>/verify.json",

@@ -5,7 +5,7 @@ rule build_benchmark:
     """Documents and queries whose evidence position is known; qrels in TREC format."""
     input:
         files=benchmark_inputs,
-        src=sources("build_benchmark.py"),
+        src=lambda wildcards: sources("build_benchmark.py", benchmark_inputs(wildcards)),
     output:
         corpus=f"{BENCHMARK_FILES}/corpus.jsonl",
         queries=f"{BENCHMARK_FILES}/queries.jsonl",
@@ -40,8 +40,8 @@ rule join_corpora:
         ),
         src=sources("join_corpora.py"),
     output:
-        joined="<results>/benchmarks/shared/{searched}.jsonl",
-        summary="<results>/benchmarks/shared/{searched}.json",
+        joined="<results>/joined/{searched}.jsonl",
+        summary="<results>/joined/{searched}.json",
     log:
         "<logs>/join_corpora/{searched}.log",
     benchmark:

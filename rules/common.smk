@@ -14,7 +14,7 @@ from imports import library_files
 from posbias.corpus.bins import length_bins
 from posbias.errors import PosbiasError
 from posbias.files import content_hash
-from places import WITH_PERSONA, models_of, place_of
+from places import DOWNLOADS, WITH_PERSONA, files_below, models_of, place_of, size_below
 from selection import chosen, select
 
 try:
@@ -26,6 +26,7 @@ try:
 except PosbiasError as fault:
     raise WorkflowError(str(fault)) from None
 
+STUDIES = config["studies"]
 SEED = config["seed"]
 SCALE = {"name": config["scale"], "note": config["scale_note"]}
 MAIN = config["benchmarks"]["main"]
@@ -34,19 +35,30 @@ REFERENCES = {reference["name"]: reference for reference in config["references"]
 SHARDS = list(range(config["verification"]["shards"]))
 
 
+def one_of(names):
+    """The pattern of these names; of none, one that nothing matches."""
+    return "|".join(names) or r"(?!)"
+
+
 wildcard_constraints:
     retriever="|".join(RETRIEVERS),
     setting="|".join(SETTINGS),
     benchmark="|".join(BENCHMARKS),
+    positioned=one_of(n for n in BENCHMARKS if config["benchmarks"]["known"][n]["psi_groups"]),
     reference="|".join(REFERENCES),
-    artefact=r"[a-z0-9_]+",
+    artefact=one_of(config["downloads"]),
     searched=r"[a-z0-9_]+",
     shard=r"\d+",
 
 
-def sources(script):
-    """The modules that a script imports, so that editing one reruns just what uses it."""
-    return [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
+def sources(script, data=()):
+    """The modules that a script imports, so that editing one reruns just what uses it.
+
+    data: folders and files of the user's that it reads; a folder's own time tells nothing of its
+    files, so that these are named.
+    """
+    modules = [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
+    return modules + [file for name in data for file in files_below(name)]
 
 
 def commit():
@@ -77,11 +89,13 @@ def check_disk():
     folder = Path("results")
     folder.mkdir(exist_ok=True)
     free = shutil.disk_usage(folder).free / 1e9
-    if free < config["free_disk_gb"]:
+    made = sum(size_below(place) for place in (folder / config["scale"], DOWNLOADS)) / 1e9
+    if free + made < config["free_disk_gb"]:
         raise WorkflowError(
-            f"{folder.resolve()}: {free:.1f} GB free on this disk, the run needs "
-            f"{config['free_disk_gb']} GB (free_disk_gb in the config). Free some space, or "
-            "link the folder results to another disk, and run again."
+            f"{folder.resolve()}: {free:.1f} GB free on this disk and {made:.1f} GB made so far, a "
+            f"whole run needs {config['free_disk_gb']} GB (free_disk_gb in the config). Free some "
+            "space, or link the folder results to another disk, and run again; to make a part "
+            "only: --config free_disk_gb=0."
         )
 
 

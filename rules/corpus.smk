@@ -5,7 +5,7 @@ rule build_corpus:
     """Documents and segments: Tables 1 and 8 count them, everything else reads them."""
     input:
         files=article_files(),
-        src=sources("build_corpus.py"),
+        src=sources("build_corpus.py", article_files()),
     output:
         documents="<results>/corpus/documents.jsonl",
         segments="<results>/corpus/segments.jsonl",

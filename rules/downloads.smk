@@ -4,7 +4,9 @@
 rule fetch_artefact:
     """One repository of the hub at its commit, with a manifest of hashes (Tables 2 and 9)."""
     input:
-        src=sources("fetch_artefact.py"),
+        src=lambda wildcards: sources(
+            "fetch_artefact.py", [config["downloads"][wildcards.artefact].get("path", "")]
+        ),
     output:
         artefact=directory("downloads/{artefact}"),
     log:

@@ -28,7 +28,7 @@ rule make_psi_table:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=provenance_of(MAIN),
         benchmark=benchmark_entry(MAIN)["label"],
         grouping=benchmark_entry(MAIN)["psi_groups"],
     message:
@@ -39,25 +39,22 @@ rule make_psi_table:
 
 use rule make_psi_table as make_psi_table_of with:
     input:
-        measures=lambda wildcards: all_measures(wildcards.benchmark),
-        truncation=lambda wildcards: truncation_of(wildcards.benchmark),
+        measures=lambda wildcards: all_measures(wildcards.positioned),
+        truncation=lambda wildcards: truncation_of(wildcards.positioned),
         src=sources("make_psi_table.py"),
     output:
-        pdf="figures/{benchmark}/psi_table.pdf",
-        csv="figures/{benchmark}/psi_table.csv",
-        tex="figures/{benchmark}/psi_table.tex",
-        meta="figures/{benchmark}/psi_table.meta.json",
+        pdf="figures/{positioned}/psi_table.pdf",
+        csv="figures/{positioned}/psi_table.csv",
+        tex="figures/{positioned}/psi_table.tex",
+        meta="figures/{positioned}/psi_table.meta.json",
     log:
-        "<logs>/make_psi_table/{benchmark}.log",
+        "<logs>/make_psi_table/{positioned}.log",
     benchmark:
-        "<benchmarks>/make_psi_table/{benchmark}.tsv"
+        "<benchmarks>/make_psi_table/{positioned}.tsv"
     params:
-        provenance=lambda wildcards: {
-            **PROVENANCE,
-            "retrievers": retrievers_of(wildcards.benchmark),
-        },
-        benchmark=lookup(dpath="benchmarks/known/{benchmark}/label", within=config),
-        grouping=lookup(dpath="benchmarks/known/{benchmark}/psi_groups", within=config),
+        provenance=lambda wildcards: provenance_of(wildcards.positioned),
+        benchmark=lookup(dpath="benchmarks/known/{positioned}/label", within=config),
+        grouping=lookup(dpath="benchmarks/known/{positioned}/psi_groups", within=config),
 
 
 rule make_truncation_table:
@@ -86,7 +83,7 @@ rule make_truncation_table:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=provenance_of(MAIN),
     message:
         "drawing {output.pdf}"
     script:
@@ -118,7 +115,7 @@ rule make_position_curves:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=provenance_of(MAIN),
     message:
         "drawing {output.pdf}"
     script:

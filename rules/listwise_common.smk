@@ -18,6 +18,8 @@ LISTWISE_FIGURES = expand(
         "table3",
     ],
 )
+# What a run of everything makes of this study.
+LISTWISE_RESULTS = LISTWISE_FIGURES if "listwise" in STUDIES else []
 # The bands of these figures are over queries, of means over these trainings.
 LISTWISE_PROVENANCE = {**PROVENANCE, "seed": LISTWISE["seeds"]}
 CORPORA = "<results>/listwise/corpora"
@@ -135,6 +137,11 @@ def listwise_names():
         "slots_collection": evaluation["slots"]["collection"],
         "depths": [entry["depth"] for entry in evaluation["permutations"]["depths"]],
     }
+
+
+def listwise_measures():
+    """The measures of the listwise study, in a run that is about it."""
+    return ["<results>/listwise/measures.json"] if "listwise" in STUDIES else []
 
 
 def base_model():

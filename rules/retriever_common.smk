@@ -112,7 +112,7 @@ def searched_file(wildcards):
     """The documents of a corpus: a benchmark's own, or the union of those that share it."""
     if wildcards.searched in BENCHMARKS:
         return f"<results>/benchmarks/{wildcards.searched}/corpus.jsonl"
-    return f"<results>/benchmarks/shared/{wildcards.searched}.jsonl"
+    return f"<results>/joined/{wildcards.searched}.jsonl"
 
 
 def corpus_shards(searched):
@@ -161,6 +161,11 @@ def hits_of(file):
 def truncation_of(benchmark):
     """How much of the training evidence each retriever of a benchmark does not see."""
     return expand("<results>/truncation/{retriever}.csv", retriever=retrievers_of(benchmark))
+
+
+def provenance_of(benchmark):
+    """What a figure about one benchmark says of its origin."""
+    return {**PROVENANCE, "retrievers": retrievers_of(benchmark)}
 
 
 def all_measures(benchmark):

@@ -8,7 +8,7 @@ rule train_retriever:
         documents="<results>/corpus/documents.jsonl",
         encoder=encoder_input,
         checkpoint_folder=checkpoint_input,
-        src=sources("train_retriever.py"),
+        src=lambda wildcards: sources("train_retriever.py", checkpoint_input(wildcards)),
     output:
         checkpoint=directory("<results>/models/{retriever}/{setting}"),
     log:

@@ -5,7 +5,7 @@ rule judge_claims:
     """Each claim as held, not held or not measurable, from the measures alone."""
     input:
         measures=all_measures(MAIN),
-        listwise="<results>/listwise/measures.json",
+        listwise=listwise_measures(),
         src=sources("judge_claims.py"),
     output:
         claims="<results>/claims.json",
@@ -42,7 +42,7 @@ rule check_expected:
     """Our own reference numbers beside this run's, with tolerances."""
     input:
         measures=all_measures(MAIN),
-        listwise="<results>/listwise/measures.json",
+        listwise=listwise_measures(),
         expected=lookup(dpath="expected", within=config) or [],
         src=sources("check_expected.py"),
     output:
@@ -59,7 +59,7 @@ rule check_expected:
         runtime=10,
     params:
         scale=lookup(dpath="scale", within=config),
-        wanted=[*RETRIEVERS, *REFERENCES, "listwise"],
+        wanted=[*retrievers_of(MAIN), *references_of(MAIN), *STUDIES[1:]],
     message:
         "comparing this run with the reference numbers"
     script:

@@ -9,7 +9,7 @@ import yaml
 from snakemake.utils import update_config
 
 import plan as script
-from posbias.errors import ConfigError, DataError
+from posbias.errors import ConfigError
 from posbias.report import cost_sheet
 from posbias.report.cost_sheet import Cost, Plan
 
@@ -103,9 +103,14 @@ def test_the_mini_scale_has_a_sheet_too(root, assumed):
 def test_the_command_names_a_file_that_is_missing(root):
     command = [sys.executable, "workflow/scripts/plan.py", "--configs", "[config.yaml, no.yaml]"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.returncode == 1 and "no.yaml: no such config file" in done.stderr
-    with pytest.raises(DataError):
-        script.read_configs([root / "no.yaml"])
+    assert done.returncode == 1 and "no.yaml: not a readable configuration" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["a: [", "- a", "3"])
+def test_what_is_no_configuration_is_named(tmp_path, text):
+    (tmp_path / "bad.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"bad\.yaml: (not a readable|expected keys)"):
+        script.read_configs([tmp_path / "bad.yaml"])
 
 
 def test_overlays_are_merged_as_the_workflow_does(root):

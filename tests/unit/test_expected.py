@@ -84,7 +84,7 @@ def test_only_a_run_of_the_same_scale_is_compared(tmp_path, scale, verdict):
     write_json(tmp_path / "expected.json", expected)
     check_expected.main(
         files,
-        tmp_path / "listwise.json",
+        [tmp_path / "listwise.json"],
         tmp_path / "out.json",
         scale,
         [*EVERY, "listwise"],

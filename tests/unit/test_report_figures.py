@@ -15,6 +15,7 @@ from pypdf import PdfReader
 import judge_claims
 import make_position_curves
 import make_psi_table
+import make_truncation_table
 from listwise_measures import write_record
 from posbias.errors import ConfigError, DataError
 from posbias.files import sha256_file
@@ -25,6 +26,7 @@ from posbias.report.provenance import footer_text
 from posbias.report.psi_table import long_frame, wide_frame
 from posbias.report.records import read_measures
 from posbias.report.table_figure import draw_psi_table
+from posbias.report.truncation import read_truncation, truncation_note
 from report_measures import LABELS, PROVENANCE, made_up
 
 INTERVAL = made_up()[0]["interval"]
@@ -40,9 +42,35 @@ def measures(tmp_path: Path) -> list[Path]:
     return paths
 
 
+def truncation_files(folder: Path) -> list[Path]:
+    """Write the cut evidence of two retrievers: half of one's last third, nothing of the other."""
+    folder.mkdir(exist_ok=True)
+    files = []
+    for name, wholly in (("bert", 5), ("qwen3", 0)):
+        rows = [
+            {"retriever": name, "label": LABELS[name], "bin": b, "position": p, "n": 10,
+             "partly": 0, "wholly": wholly if (b, p) == ("300-400", "end") else 0, "share": 0}
+            for b in ("200-300", "300-400") for p in ("begin", "middle", "end")
+        ]  # fmt: skip
+        files.append(folder / f"{name}.csv")
+        pd.DataFrame(rows).to_csv(files[-1], index=False)
+    return files
+
+
+def table_inputs(measures: list[Path]) -> dict:
+    """Return what the table is made of."""
+    return {
+        "measures": measures,
+        "truncation": truncation_files(measures[0].parent / "truncation"),
+        "benchmark": "a benchmark",
+        "grouping": "thirds",
+    }
+
+
 def make_table(measures: list[Path], folder: Path) -> Path:
     names = {name: folder / f"psi.{name}" for name in ("pdf", "csv", "tex")}
-    make_psi_table.main(measures, **names, meta=folder / "psi.meta.json", provenance=PROVENANCE)
+    meta = folder / "psi.meta.json"
+    make_psi_table.main(**table_inputs(measures), **names, meta=meta, provenance=PROVENANCE)
     return names["pdf"]
 
 
@@ -115,6 +143,41 @@ def test_table_csv_holds_the_records_unrounded(measures, tmp_path) -> None:
         assert row["characters_psi"] == record["groupings"]["characters"]["psi"]
 
 
+def test_what_retrievers_do_not_see_stands_under_the_table(measures, tmp_path) -> None:
+    make_table(measures, tmp_path)
+    told = (tmp_path / "psi.tex").read_text("utf-8")
+    assert "beyond the longest input" in told and r"BERT 50 \% of end in 300-400." in told
+    assert "Qwen3 50" not in told and "Qwen3 0" not in told
+    none = read_truncation([tmp_path / "truncation/qwen3.csv"])
+    assert truncation_note(none).endswith("(worst bin, characters): none.")
+
+
+def test_the_truncation_table_prints_every_bin_and_position(tmp_path) -> None:
+    files = truncation_files(tmp_path / "t")
+    names = {name: tmp_path / f"t.{name}" for name in ("pdf", "csv", "tex", "meta")}
+    make_truncation_table.main(files, **names, provenance=PROVENANCE)
+    table = pd.read_csv(names["csv"])
+    cut = table[table["share"] > 0]
+    assert cut[["retriever", "bin", "position", "share"]].to_numpy().tolist() == [
+        ["bert", "300-400", "end", 0.5]
+    ]
+    words = PdfReader(names["pdf"]).pages[0].extract_text().split()
+    assert words.count("50.0") == 1 and words.count("0.0") == 11
+    pd.read_csv(files[0]).drop(columns="wholly").to_csv(files[0], index=False)
+    with pytest.raises(DataError, match=r"bert\.csv: the column\(s\) wholly are missing"):
+        make_truncation_table.main(files, **names, provenance=PROVENANCE)
+
+
+def test_curves_are_drawn_of_the_groupings_that_there_are(tmp_path) -> None:
+    paths = []
+    for number, record in enumerate(made_up()):
+        del record["groupings"]["characters"]
+        paths.append(tmp_path / f"{number}.json")
+        paths[-1].write_text(json.dumps(record))
+    make_curves(paths, tmp_path)
+    assert set(pd.read_csv(tmp_path / "curves.csv")["grouping"]) == {"thirds"}
+
+
 def test_curves_csv_holds_every_point(measures, tmp_path) -> None:
     make_curves(measures, tmp_path)
     points = pd.read_csv(tmp_path / "curves.csv")
@@ -129,8 +192,10 @@ def test_meta_names_every_input_by_hash(measures, tmp_path) -> None:
     make_table(measures, tmp_path)
     meta = json.loads((tmp_path / "psi.meta.json").read_text())
     assert meta["inputs"] == [
-        {"path": path.as_posix(), "sha256": sha256_file(path)} for path in measures
+        {"path": path.as_posix(), "sha256": sha256_file(path)}
+        for path in [*measures, *sorted((tmp_path / "truncation").glob("*.csv"))]
     ]
+    assert meta["title"].endswith(", a benchmark")
     assert (meta["scale"], meta["seeds"], meta["commit"]) == ("mini", [42], "abc1234")
     assert meta["interval"] == INTERVAL
 
@@ -139,14 +204,15 @@ def test_provenance_without_commit_is_refused_before_any_file(measures, tmp_path
     provenance = {name: value for name, value in PROVENANCE.items() if name != "commit"}
     outputs = {name: tmp_path / f"out.{name}" for name in ("pdf", "csv", "tex", "meta")}
     with pytest.raises(ConfigError, match="commit"):
-        make_psi_table.main(measures, **outputs, provenance=provenance)
+        make_psi_table.main(**table_inputs(measures), **outputs, provenance=provenance)
     assert not list(tmp_path.glob("out.*"))
 
 
 def test_a_missing_setting_leaves_no_file(measures, tmp_path) -> None:
     outputs = {name: tmp_path / f"out.{name}" for name in ("pdf", "csv", "tex", "meta")}
     with pytest.raises(DataError, match=r"bert.*middle"):
-        make_psi_table.main([measures[0], *measures[2:]], **outputs, provenance=PROVENANCE)
+        less = table_inputs([measures[0], *measures[2:]])
+        make_psi_table.main(**less, **outputs, provenance=PROVENANCE)
     with pytest.raises(DataError, match="bert: middle"):
         make_curves([measures[0], *measures[2:]], tmp_path)
     assert not list(tmp_path.glob("out.*")) and not (tmp_path / "curves.csv").exists()
@@ -166,7 +232,7 @@ def test_judge_claims_writes_both_files(measures, tmp_path) -> None:
     claims, text = tmp_path / "claims.json", tmp_path / "claims.txt"
     judge_claims.main(
         measures,
-        write_record(tmp_path),
+        [write_record(tmp_path)],
         claims,
         text,
         mean_tolerance=0.007,

@@ -36,6 +36,7 @@ def with_second_benchmark(config, **other):
         ("verification.panel.1.options.model", "l3", r"panel.minilm_l3.options.model: 'l3'"),
         ("references.1.options.model", "l6", r"references.minilm_l6.options.model: 'l6'"),
         ("benchmarks.main", "squad", "benchmarks.main: 'squad' does not exist"),
+        ("benchmarks.known.wiki_heldout.psi_groups", None, "main: .* has no psi_groups"),
         ("benchmarks.selected", ["squad"], "benchmarks.selected: 'squad' does not exist"),
         ("benchmarks.known.wiki_heldout.psi_groups", "bins", "'bins' is none of its groups"),
         ("benchmarks.known.wiki_heldout.groups.characters.edges", [0, 5, 5], "must rise strictly"),
@@ -76,13 +77,31 @@ def test_benchmarks_that_share_a_corpus_must_agree(config):
         check_consistency(with_second_benchmark(shared, corpus="wiki_heldout"))
 
 
-def test_the_main_benchmark_has_thirds(config):
+def test_the_main_benchmark_is_run_and_read_by_someone(config):
+    known = config["benchmarks"]["known"]
+    more = {**known, "second": {**known["wiki_heldout"], "retrievers": ["qwen3"]}}
+    two = changed(changed(config, "benchmarks.known", more), "benchmarks.main", "second")
+    with pytest.raises(ConfigError, match=r"'second' is not among benchmarks\.selected"):
+        check_consistency(two)
+    both = changed(two, "benchmarks.selected", "all")
+    check_consistency(both)
+    with pytest.raises(ConfigError, match=r"none of the selected .*'second'; select one of qwen3"):
+        check_consistency(changed(both, "retrievers.selected", ["bert"]))
+
+
+def test_a_table_of_psi_needs_thirds(config):
     groups = {"characters": {"edges": [0, 9]}}
     other = changed(config, "benchmarks.known.wiki_heldout.groups", groups)
-    with pytest.raises(
-        ConfigError, match=r"benchmarks\.main: 'wiki_heldout' has no groups by thirds"
-    ):
+    with pytest.raises(ConfigError, match="groups: no thirds, which say what"):
         check_consistency(changed(other, "benchmarks.known.wiki_heldout.psi_groups", "characters"))
+
+
+def test_without_held_out_documents_there_is_no_listwise_study(config):
+    whole = changed(changed(config, "documents.cut", "whole"), "documents.heldout_share", 0)
+    empty = changed(whole, "benchmarks.known.wiki_heldout.kind", "squad")
+    with pytest.raises(ConfigError, match=r"listwise\.corpora\.heldout: .*out of studies"):
+        check_consistency(empty)
+    check_consistency(changed(empty, "studies", ["retriever"]))
 
 
 def test_only_selected_retrievers_need_labels_of_their_own(config):

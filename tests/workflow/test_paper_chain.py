@@ -144,7 +144,7 @@ def test_each_thing_is_fetched_and_each_corpus_encoded_once(chain):
     assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2
     manifests = [json.loads(p.read_text()) for p in (chain / "downloads").glob("*/manifest.json")]
     assert len(manifests) == 8 and all(m["files"] for m in manifests)
-    joined = read(chain, "benchmarks/shared/shared.json")
+    joined = read(chain, "joined/shared.json")
     assert joined["documents"] == 105 and joined["shared"] == 100
 
 

@@ -13,7 +13,7 @@ log = logging.getLogger("expected")
 
 def main(
     measures: list[Path],
-    listwise: Path,
+    listwise: list[Path],
     report: Path,
     scale: str,
     wanted: list[str],
@@ -23,10 +23,10 @@ def main(
 
     Args:
         measures: one measures.json per retriever and setting, and per reference system
-        listwise: measures.json of the listwise study
+        listwise: measures.json of the listwise study; none in a run without it
         report: verdict, counts and one row per number, as JSON
         scale: name of this run's scale
-        wanted: the run's retrievers and references, and "listwise"
+        wanted: the run's retrievers and references, and "listwise" in a run with that study
         expected: the reference numbers as JSON; none where the scale has none
     """
     reference = read_json(expected) if expected else {}
@@ -34,11 +34,10 @@ def main(
         write_json(report, {"verdict": "no reference numbers", "counts": {}, "rows": []})
         log.info("the scale %s has no reference numbers (expected in the config)", scale)
         return
-    result = compare_all(
-        {**key_numbers(read_measures(measures)), **listwise_numbers(read_json(listwise))},
-        reference,
-        wanted,
-    )
+    numbers = key_numbers(read_measures(measures))
+    for path in listwise:
+        numbers |= listwise_numbers(read_json(path))
+    result = compare_all(numbers, reference, wanted)
     write_json(report, result)
     counts = ", ".join(f"{n} {status}" for status, n in result["counts"].items())
     log.info("this run against the reference numbers: %s (%s)", result["verdict"], counts)

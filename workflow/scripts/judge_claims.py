@@ -17,7 +17,7 @@ log = logging.getLogger("claims")
 
 def main(
     measures: list[Path],
-    listwise: Path,
+    listwise: list[Path],
     claims: Path,
     text: Path,
     mean_tolerance: float,
@@ -31,7 +31,7 @@ def main(
 
     Args:
         measures: one measures.json per retriever and setting, in the order to print
-        listwise: measures.json of the listwise study
+        listwise: measures.json of the listwise study; none in a run without it
         claims: the claim records of both studies, as JSON
         text: the same as a plain-text table, counts first
         mean_tolerance: nDCG@10 by which balanced training may trail the best skew
@@ -39,12 +39,15 @@ def main(
         saturation_tolerance: nDCG@10 by which PermSC may trail its best to count as saturated
         alpha: level of the listwise study's paired tests, after Holm's correction
         single_share: share of the single orders that must beat PermSC, 0 to 1
-        grouping: position groups behind PSI and means (thirds or characters)
+        grouping: position groups behind PSI and means (thirds, characters or bins)
     """
     retrievers = judge_retrievers(read_measures(measures), mean_tolerance, grouping)
     thresholds = Thresholds(first_slots, saturation_tolerance, alpha, single_share)
-    rerankers = judge_listwise(read_listwise(listwise), thresholds)
-    table = f"{claims_text(retrievers)}\n{listwise_claims_text(rerankers)}"
+    rerankers = [
+        record for path in listwise for record in judge_listwise(read_listwise(path), thresholds)
+    ]
+    texts = [claims_text(retrievers), *([listwise_claims_text(rerankers)] if listwise else [])]
+    table = "\n".join(texts)
     write_json(claims, retrievers + rerankers)
     write_text(text, table)
     log.info("verdicts:\n%s", table)

@@ -229,6 +229,17 @@ CHECKS: tuple[Callable[[Block], None], ...] = (
 )
 
 
+def check_listwise_documents(block: Block, heldout_share: float) -> None:
+    """Raise ConfigError where a corpus of held-out documents is wanted and there are none."""
+    for name, corpus in block["corpora"].items():
+        refuse(
+            corpus.get("split") == "heldout" and not heldout_share,
+            f"corpora.{name}",
+            "holds held-out documents, but documents.heldout_share is 0; raise it, or leave "
+            "listwise out of studies.",
+        )
+
+
 def check_listwise(block: Block, first_slots: int) -> None:
     """Raise ConfigError for what is wrong with the listwise block of a config.
 

@@ -5,8 +5,7 @@ import logging
 import sys
 from pathlib import Path
 
-import yaml
-
+from config_files import merged
 from posbias.downloads.hub import Hub
 from posbias.errors import ConfigError, PosbiasError
 from posbias.logs import set_up_logging
@@ -16,14 +15,10 @@ log = logging.getLogger("pins")
 
 def merged_downloads(configs: list[Path]) -> dict[str, dict]:
     """Return the downloads of configs, of which each changes those before it."""
-    downloads: dict[str, dict] = {}
-    for config in configs:
-        try:
-            read = yaml.safe_load(config.read_text(encoding="utf-8")) or {}
-        except (OSError, yaml.YAMLError) as fault:
-            raise ConfigError(f"{config}: not a readable configuration: {fault}") from fault
-        for name, source in (read.get("downloads") or {}).items():
-            downloads[name] = {**downloads.get(name, {}), **source}
+    downloads = merged(configs).get("downloads") or {}
+    wrong = [name for name, source in downloads.items() if not isinstance(source, dict)]
+    if wrong:
+        raise ConfigError(f"downloads.{wrong[0]}: expected repo, type, revision and files.")
     return downloads
 
 

@@ -1,7 +1,9 @@
 """Where models and data of a config lie: packaged, downloaded once, or in the user's folder."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+from posbias.errors import ConfigError
 from selection import check_known
 
 DOWNLOADS = "downloads"  # shared by all scales
@@ -25,6 +27,8 @@ def place_of(where: str, name: str, downloads: Mapping[str, dict]) -> str:
     """
     if "/" in name:
         return name
+    if name not in PACKAGED and name not in downloads and Path(name).exists():
+        raise ConfigError(f"config, {where}: {name!r} is a path; write it as './{name}'.")
     check_known(f"config, {where}", [name], [*PACKAGED, *downloads])
     return PACKAGED.get(name, f"{DOWNLOADS}/{name}")
 
@@ -41,3 +45,19 @@ def models_of(entries: Iterable[Mapping]) -> list[str]:
         for name in ("model", "code")
     ]
     return list(dict.fromkeys(name for name in named if name))
+
+
+def files_below(name: str) -> list[str]:
+    """Return the files below a folder of the user's, sorted; none for what is no such folder.
+
+    Names without a slash, and what a rule makes, are left to the rule that makes them.
+    """
+    made = ("<", f"{DOWNLOADS}/")
+    if "/" not in name or name.startswith(made) or not Path(name).is_dir():
+        return []
+    return sorted(str(path) for path in Path(name).rglob("*") if path.is_file())
+
+
+def size_below(folder: str | Path) -> int:
+    """Return the bytes of all files below a folder, 0 if there is none."""
+    return sum(path.lstat().st_size for path in Path(folder).rglob("*") if path.is_file())

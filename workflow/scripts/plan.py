@@ -4,13 +4,10 @@ import logging
 import sys
 from pathlib import Path
 
-import yaml
-from snakemake.utils import update_config
-
 from adapter import start
 from config_checks import check_consistency, check_schema
+from config_files import merged, read_yaml
 from places import WITH_PERSONA, models_of
-from posbias.errors import DataError
 from posbias.queries.api_options import read_options
 from posbias.queries.generators import answerer_options
 from posbias.report import cost_sheet
@@ -25,14 +22,10 @@ log = logging.getLogger("plan")
 
 def read_configs(files: list[Path]) -> dict:
     """Merge config files as the workflow does, later ones over earlier, and check the result."""
-    merged: dict = {}
-    for file in files:
-        if not file.is_file():
-            raise DataError(f"{file}: no such config file.")
-        update_config(merged, yaml.safe_load(file.read_text(encoding="utf-8")) or {})
-    check_schema(merged, SCHEMA)
-    check_consistency(merged)
-    return merged
+    config = merged(files)
+    check_schema(config, SCHEMA)
+    check_consistency(config)
+    return config
 
 
 def own_downloads(config: dict, names: list[str]) -> list[str]:
@@ -118,16 +111,18 @@ def main(configs: list[Path], assumptions: Path = Path("config/plan.yaml")) -> N
         configs: the complete config, then overlays
         assumptions: what is assumed beyond them
     """
-    merged = read_configs(configs)
+    config = read_configs(configs)
     plan = Plan(
-        merged,
-        select("retrievers", merged["retrievers"]),
-        select("benchmarks", merged["benchmarks"]),
-        yaml.safe_load(assumptions.read_text(encoding="utf-8")),
+        config,
+        select("retrievers", config["retrievers"]),
+        select("benchmarks", config["benchmarks"]),
+        read_yaml(assumptions),
     )
+    unknown = [name for name in plan.benchmarks if name not in plan.assumed["benchmarks"]]
     sys.stdout.write(
-        f"Scale {merged['scale']}: estimates from {assumptions}, not measurements; one GPU of "
+        f"Scale {config['scale']}: estimates from {assumptions}, not measurements; one GPU of "
         f"{plan.assumed['gpu_tflops']} TFLOP/s sustained.\n\n{printed(sheet(plan))}\n"
+        + "".join(f"Nothing is assumed of the size of {name}.\n" for name in unknown)
     )
 
 

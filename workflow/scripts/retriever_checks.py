@@ -80,7 +80,6 @@ def check_benchmarks(config: dict) -> None:
     block, downloads = config["benchmarks"], config["downloads"]
     known = block["known"]
     selected = select("benchmarks", block)
-    check_known("config, benchmarks.main", [block["main"]], selected)
     for name in selected:
         entry, where = known[name], f"benchmarks.known.{name}"
         chosen(f"config, {where}.retrievers", entry["retrievers"], config["retrievers"]["known"])
@@ -92,14 +91,27 @@ def check_benchmarks(config: dict) -> None:
                 f"config, {where}: is made of held-out articles, but documents.heldout_share is 0."
             )
         _check_corpus(entry, where, known, [known[other] for other in selected])
-    if "thirds" not in known[block["main"]]["groups"]:
-        raise ConfigError(
-            f"config, benchmarks.main: {block['main']!r} has no groups by thirds, which the claims "
-            "are judged by; choose another."
-        )
+    check_main(block, selected, select("retrievers", config["retrievers"]))
     for reference in config["references"]:
         where = f"config, references.{reference['name']}.benchmarks"
         chosen(where, reference["benchmarks"], known)
+
+
+def check_main(block: dict, selected: list[str], retrievers: list[str]) -> None:
+    """The benchmark of the figures and claims is run, has a PSI, and is read by a retriever."""
+    name, where = block["main"], "config, benchmarks.main"
+    if name in block["known"] and name not in selected:
+        raise ConfigError(f"{where}: {name!r} is not among benchmarks.selected; add it there.")
+    check_known(where, [name], selected)
+    entry = block["known"][name]
+    if entry["psi_groups"] is None:
+        raise ConfigError(f"{where}: {name!r} has no psi_groups, which its table shows.")
+    covered = chosen(where, entry["retrievers"], [*retrievers, *entry["retrievers"]])
+    if entry["retrievers"] != "all" and not set(retrievers) & set(covered):
+        raise ConfigError(
+            f"{where}: none of the selected retrievers is evaluated on {name!r}; select one of "
+            f"{', '.join(entry['retrievers'])}, or choose another benchmark."
+        )
 
 
 def _check_groups(entry: dict, where: str) -> None:
@@ -108,6 +120,11 @@ def _check_groups(entry: dict, where: str) -> None:
         raise ConfigError(
             f"config, {where}.psi_groups: {shown!r} is none of its groups "
             f"({', '.join(groups) or 'it has none'})."
+        )
+    if shown is not None and "thirds" not in groups:
+        raise ConfigError(
+            f"config, {where}.groups: no thirds, which say what a retriever favours; add "
+            "thirds: {}, or set psi_groups to null."
         )
     edges = groups.get("characters", {}).get("edges", [])
     if not rises(edges):

@@ -15,6 +15,9 @@ from typing import Any, BinaryIO
 from posbias.errors import DataError, PosbiasError
 
 NEARLY_FULL = 2**20  # bytes
+# What reading JSON raises: bad syntax, bytes that are no UTF-8 and numbers with thousands of digits
+# are ValueErrors; a value nested thousands deep exhausts the stack.
+NO_JSON = (ValueError, RecursionError)
 
 
 def _part(path: Path) -> Path:
@@ -101,14 +104,15 @@ def _missing(path: Path) -> DataError:
 
 
 def read_json(path: Path) -> Any:
-    """Read one JSON value; raises DataError that names the file."""
+    """Read one JSON value, after a byte order mark or none; raises DataError naming the file."""
     if not Path(path).is_file():
         raise _missing(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as fault:
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except NO_JSON as fault:
         raise DataError(
-            f"{path}: not valid JSON ({fault}); delete it and run the step that makes it again."
+            f"{path}: not valid JSON ({fault}); mend it, or, if a run made it, delete it and run "
+            "again."
         ) from fault
 
 
@@ -146,10 +150,10 @@ def stream_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[dict]:
         for number, raw in enumerate(lines, start=1):
             try:
                 record = json.loads(raw)
-            except (json.JSONDecodeError, UnicodeDecodeError) as fault:
+            except NO_JSON as fault:
                 raise DataError(
                     f"{path}, line {number}: not a JSON object ({fault}); "
-                    "mend the line, or delete the file and run the step that makes it again."
+                    "mend the line, or, if a run made the file, delete it and run again."
                 ) from fault
             if not isinstance(record, dict):
                 raise DataError(
@@ -167,6 +171,20 @@ def stream_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[dict]:
 def read_jsonl(path: Path, required: Iterable[str] = ()) -> list[dict]:
     """Read JSON lines into a list, with the checks of `stream_jsonl`."""
     return list(stream_jsonl(path, required))
+
+
+def lone_surrogate(text: str) -> str | None:
+    """Return the first lone surrogate of a text as U+XXXX, None if it has none.
+
+    It is half of a sign: JSON can write it, as in "\\ud83d", but no file in UTF-8 can hold it.
+    """
+    if text.isascii():
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError as fault:
+        return f"U+{ord(text[fault.start]):04X}"
+    return None
 
 
 def sha256_file(path: Path) -> str:

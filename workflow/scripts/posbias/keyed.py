@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 def keyed_digest(seed: int, *key: object) -> bytes:
-    """Return 32 bytes that depend on the seed and the parts of the key only."""
+    """Return 32 bytes that depend on the seed and the parts of the key only, whatever their text."""
     text = "\x1f".join([str(seed), *map(str, key)])
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=32).digest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 
 
 def keyed_unit(seed: int, *key: object) -> float:

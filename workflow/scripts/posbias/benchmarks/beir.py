@@ -15,21 +15,46 @@ import numpy as np
 
 from posbias.benchmarks.beir_qrels import read_beir_qrels
 from posbias.benchmarks.inputs import find_tables, named, table_rows, trec_safe
-from posbias.benchmarks.loaded import Loaded, whole_number
-from posbias.benchmarks.records import BenchmarkDocument, BenchmarkQuery, check_text
+from posbias.benchmarks.loaded import Loaded
+from posbias.benchmarks.option_checks import Check, or_null, text, whole_number, yes_or_no
+from posbias.benchmarks.records import (
+    BenchmarkDocument,
+    BenchmarkQuery,
+    check_text,
+    check_writable,
+)
 from posbias.errors import DataError
 from posbias.keyed import keyed_digest
 from posbias.retrieval.trec import Qrels
 
 
+ROLES = ("corpus", "queries")
+OPTIONS: dict[str, Check] = {
+    "split": text,
+    "title_separator": or_null(text),
+    "exclude_identical_ids": yes_or_no,
+    "sample_documents": or_null(whole_number(0)),
+}
+
+
+def _role(file: Path) -> str | None:
+    """Return what a file holds by its own name, or where that says nothing, by its folder's."""
+    said = [role for role in ROLES if role in file.name]
+    if len(said) > 1:
+        raise DataError(
+            f"{file}: its name says both {' and '.join(said)}; rename it after what it holds."
+        )
+    return said[0] if said else next((role for role in ROLES if role == file.parent.name), None)
+
+
 def _table(files: Sequence[Path], role: str) -> list[Path]:
-    """Return the files whose name, or whose folder's, says that they hold corpus or queries."""
-    return find_tables(files, role, lambda file: role in file.name or file.parent.name == role)
+    return find_tables(files, role, lambda file: _role(file) == role)
 
 
 def _id(record: dict, where: str) -> str:
     if not isinstance(record["_id"], str) or not record["_id"]:
         raise DataError(f"{where}: _id is {record['_id']!r}; expected a text.")
+    check_writable(record["_id"], "_id", where)
     return record["_id"]
 
 
@@ -54,7 +79,9 @@ class Corpus:
                 if self.title_separator is None:
                     title = ""
                 parts = [part for part in (title, text) if part.strip()]
-                yield _id(record, where), (self.title_separator or "").join(parts)
+                joined = (self.title_separator or "").join(parts)
+                check_writable(joined, "the document", where)
+                yield _id(record, where), joined
 
 
 def _hash(doc_id: str) -> int:
@@ -194,8 +221,6 @@ def load_beir(
     id may not stand in its run. sample_documents: keep so many documents beside the judged ones,
     by keyed hash; the note of the corpus says so. Raises DataError naming file, record, remedy.
     """
-    if sample_documents is not None:
-        whole_number("sample_documents", sample_documents, least=0)
     corpus = Corpus(_table(files, "corpus"), title_separator)
     query_files = _table(files, "queries")
     texts = _read_queries(query_files)

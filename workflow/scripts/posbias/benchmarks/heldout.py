@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from posbias.benchmarks.loaded import Loaded, whole_number
+from posbias.benchmarks.loaded import Loaded
+from posbias.benchmarks.option_checks import Check, whole_number
 from posbias.benchmarks.records import (
     Benchmark,
     BenchmarkDocument,
@@ -16,6 +17,8 @@ from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
 from posbias.files import read_jsonl
 from posbias.keyed import keyed_order
+
+OPTIONS: dict[str, Check] = {"queries_per_position": whole_number(1)}
 
 
 def heldout_benchmark(
@@ -75,7 +78,6 @@ def load_heldout(files: Sequence[Path], seed: int, queries_per_position: int) ->
 
     files: the two, in this order. Raises DataError naming file and record.
     """
-    whole_number("queries_per_position", queries_per_position)
     if len(files) != 2:
         raise DataError(
             f"a held-out collection is made of documents and candidates, found {len(files)} files."

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from posbias.benchmarks.records import BenchmarkDocument, BenchmarkQuery, Excluded
-from posbias.errors import ConfigError
+from posbias.errors import DataError
 from posbias.keyed import keyed_order
 from posbias.retrieval.trec import Qrels
 
 PUBLIC_SEED = 42  # of the position benchmarks' public code
-KEEP, LAST = "keep", "last"
+PUBLIC, KEYED = "public", "keyed"  # orders that a sample is taken in
+KEEP, LAST = "keep", "last"  # judgements of questions that several queries ask
+MOST_GRADE = 1000  # of a judgement: memory and gain of nDCG grow with the highest
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,12 @@ class Loaded:
     corpus_note: str | None = None
 
 
-def one_of(place: str, value: object, known: Sequence[str]) -> None:
-    """Raise ConfigError unless an option has one of the known values."""
-    if value not in known:
-        names = ", ".join(map(str, known))
-        raise ConfigError(f"benchmarks: {place} {value!r} is not one of {names}.")
-
-
-def whole_number(place: str, value: object, least: int = 1) -> None:
-    """Raise ConfigError unless an option is a whole number of at least `least`."""
-    if type(value) is not int or value < least:
-        raise ConfigError(
-            f"benchmarks: {place} must be a whole number of at least {least}, is {value!r}."
+def check_grade(grade: int, where: str) -> None:
+    """Raise DataError naming the place for a grade above 1000; negative ones are left alone."""
+    if grade > MOST_GRADE:
+        raise DataError(
+            f"{where}: the score {grade} is above {MOST_GRADE}; grades of relevance are whole "
+            f"numbers from 0 to {MOST_GRADE} (a negative one counts as 0). Map the scores to such."
         )
 
 
@@ -51,8 +47,7 @@ def ordered(queries: Sequence[BenchmarkQuery], seed: int, by: str) -> list[Bench
     by: "public", which needs the queries in the order of the data set's rows, or "keyed", whose
     samples do not reshuffle when queries are added.
     """
-    one_of("sample.by", by, ("public", "keyed"))
-    if by == "keyed":
+    if by == KEYED:
         return keyed_order(queries, seed, key=lambda query: query.query_id)
     order = list(queries)
     random.Random(PUBLIC_SEED).shuffle(order)
@@ -68,7 +63,6 @@ def judge_questions(
     judges each query by its own document; "last" gives all queries of one text the document of
     the last of them, as the public code does without saying so (its labels are a dictionary).
     """
-    one_of("duplicate_questions", duplicates, (KEEP, LAST))
     last = {query.text: labels[query.query_id] for query in queries}
     elsewhere = sum(last[query.text] != labels[query.query_id] for query in queries)
     counts = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
-from posbias.files import read_json, read_jsonl
+from posbias.files import lone_surrogate, read_json, read_jsonl
 from posbias.retrieval.trec import Qrels, read_qrels
 
 # Documents that a query's run must not hold, such as the query itself: {query_id: [doc_id]}.
@@ -82,21 +82,33 @@ def third_of(midpoint: float) -> str:
     return POSITIONS[min(int(midpoint * len(POSITIONS)), len(POSITIONS) - 1)]
 
 
+def check_writable(text: str, what: str, source: Path | str) -> None:
+    """Raise DataError naming the source and what has a text that no file can hold."""
+    found = lone_surrogate(text)
+    if found:
+        raise DataError(
+            f"{source}: {what} holds {found}, a lone surrogate, which is half of a sign; mend or "
+            "remove the record."
+        )
+
+
 def check_ids(ids: Iterable[object], what: str, source: Path | str) -> None:
     """Raise DataError naming the source and the first id that is no text, or occurs twice."""
     seen: set[str] = set()
     for number, one in enumerate(ids, start=1):
         if not isinstance(one, str) or not one:
             raise DataError(f"{source}: {what} {number} has the id {one!r}; expected a text.")
+        check_writable(one, f"the id of {what} {number}", source)
         if one in seen:
             raise DataError(f"{source}: {what} {one!r} occurs twice; give each an id of its own.")
         seen.add(one)
 
 
 def check_text(text: object, what: str, source: Path | str) -> None:
-    """Raise DataError naming the source and what has no text."""
+    """Raise DataError naming the source and what has no text, or one that no file can hold."""
     if not isinstance(text, str) or not text.strip():
         raise DataError(f"{source}: {what} has no text ({text!r}); mend or remove the record.")
+    check_writable(text, what, source)
 
 
 def check_documents(documents: Sequence[BenchmarkDocument], source: Path | str) -> None:

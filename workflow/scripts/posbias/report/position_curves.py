@@ -41,6 +41,7 @@ def _curve_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
         | {"grouping": grouping, "group_index": index}
         | {field: group[field] for field in ("name", "mean", "low", "high", "n")}
         for grouping in ROWS
+        if grouping in record["groupings"]
         for index, group in enumerate(grouping_of(record, grouping)["groups"])
     ]
 
@@ -50,8 +51,8 @@ def curve_frame(
 ) -> pd.DataFrame:
     """Return one row per retriever (or reference), setting, grouping and position group (Fig. 1).
 
-    Numbers are not rounded. Raises DataError for a missing setting or grouping, a repeated pair,
-    or a retriever that `order` does not name.
+    Groupings are those of ROWS that the records have. Numbers are not rounded. Raises DataError
+    for a missing setting, a repeated pair, or a retriever that `order` does not name.
     """
     retrievers = by_retriever(records, order)
     require_all_settings(retrievers)
@@ -112,6 +113,7 @@ def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure
 
     The shaded thirds are those that the setting trains on. Call within `style.print_style()`.
     """
+    lines = {name: text for name, text in ROWS.items() if (frame["grouping"] == name).any()}
     names = frame.drop_duplicates("retriever")["label"].tolist()
     columns = legend_columns(names)
     legend_rows = -(-len(names) // columns)
@@ -120,9 +122,10 @@ def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure
     foot = style.footer_height(footer)
     below = foot + 0.07 + len(notes) * 1.3 * style.SMALL / 72
     heights = {"top": 0.5, "between": 0.84, "ticks": 0.46, "legend": 0.16 + 0.16 * legend_rows}
-    height = sum(heights.values()) + 2 * PANEL_HEIGHT + below
+    heights["between"] *= len(lines) > 1
+    height = sum(heights.values()) + len(lines) * PANEL_HEIGHT + below
     figure = style.new_figure(style.PAGE_WIDTH, height)
-    panels = figure.subplots(2, len(SETTING_LABELS), sharey="row", squeeze=False)
+    panels = figure.subplots(len(lines), len(SETTING_LABELS), sharey="row", squeeze=False)
     bottom = (below + heights["legend"] + heights["ticks"]) / height
     figure.subplots_adjust(
         left=0.5 / style.PAGE_WIDTH,
@@ -132,7 +135,7 @@ def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure
         hspace=heights["between"] / PANEL_HEIGHT,
         wspace=0.1,
     )
-    for line, (grouping, label) in zip(panels, ROWS.items(), strict=True):
+    for line, (grouping, label) in zip(panels, lines.items(), strict=True):
         rows = frame[frame["grouping"] == grouping]
         for panel, setting in zip(line, SETTING_TITLES, strict=True):
             _draw_panel(panel, rows, setting, grouping)
