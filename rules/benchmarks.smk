@@ -5,7 +5,8 @@ rule build_benchmark:
     """Documents and queries whose evidence position is known; qrels in TREC format."""
     input:
         files=benchmark_inputs,
-        src=lambda wildcards: sources("build_benchmark.py", benchmark_inputs(wildcards)),
+        watched=lambda wildcards: files_in(benchmark_inputs(wildcards)),
+        src=sources("build_benchmark.py"),
     output:
         corpus=f"{BENCHMARK_FILES}/corpus.jsonl",
         queries=f"{BENCHMARK_FILES}/queries.jsonl",

@@ -51,14 +51,14 @@ wildcard_constraints:
     shard=r"\d+",
 
 
-def sources(script, data=()):
-    """The modules that a script imports, so that editing one reruns just what uses it.
+def sources(script):
+    """The modules that a script imports, so that editing one reruns just what uses it."""
+    return [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
 
-    data: folders and files of the user's that it reads; a folder's own time tells nothing of its
-    files, so that these are named.
-    """
-    modules = [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
-    return modules + [file for name in data for file in files_below(name)]
+
+def files_in(names):
+    """The files of users' folders, since a folder's own time tells nothing of what lies deep in it."""
+    return [file for name in names for file in files_below(name)]
 
 
 def commit():

@@ -5,7 +5,8 @@ rule build_corpus:
     """Documents and segments: Tables 1 and 8 count them, everything else reads them."""
     input:
         files=article_files(),
-        src=sources("build_corpus.py", article_files()),
+        watched=files_in(article_files()),
+        src=sources("build_corpus.py"),
     output:
         documents="<results>/corpus/documents.jsonl",
         segments="<results>/corpus/segments.jsonl",

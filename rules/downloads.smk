@@ -4,9 +4,10 @@
 rule fetch_artefact:
     """One repository of the hub at its commit, with a manifest of hashes (Tables 2 and 9)."""
     input:
-        src=lambda wildcards: sources(
-            "fetch_artefact.py", [config["downloads"][wildcards.artefact].get("path", "")]
+        watched=lambda wildcards: files_in(
+            [config["downloads"][wildcards.artefact].get("path", "")]
         ),
+        src=sources("fetch_artefact.py"),
     output:
         artefact=directory("downloads/{artefact}"),
     log:

@@ -62,7 +62,8 @@ rule generate_queries:
         documents="<results>/corpus/documents.jsonl",
         personas=persona_choices(),
         models=places(models_of([GENERATOR])),
-        src=sources("generate_queries.py", places(models_of([GENERATOR]))),
+        watched=files_in(places(models_of([GENERATOR]))),
+        src=sources("generate_queries.py"),
     output:
         candidates="<results>/queries/candidates.jsonl",
         summary="<results>/queries/summary.json",

@@ -8,7 +8,8 @@ rule train_retriever:
         documents="<results>/corpus/documents.jsonl",
         encoder=encoder_input,
         checkpoint_folder=checkpoint_input,
-        src=lambda wildcards: sources("train_retriever.py", checkpoint_input(wildcards)),
+        watched=lambda wildcards: files_in(checkpoint_input(wildcards)),
+        src=sources("train_retriever.py"),
     output:
         checkpoint=directory("<results>/models/{retriever}/{setting}"),
     log:

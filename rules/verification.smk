@@ -7,7 +7,8 @@ rule score_candidates:
         documents="<results>/corpus/documents.jsonl",
         candidates="<results>/queries/candidates.jsonl",
         models=places(PANEL_MODELS),
-        src=sources("score_candidates.py", places(PANEL_MODELS)),
+        watched=files_in(places(PANEL_MODELS)),
+        src=sources("score_candidates.py"),
     output:
         scores="<results>/verification/scores-{shard}.jsonl",
     log:

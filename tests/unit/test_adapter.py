@@ -69,7 +69,7 @@ def main_of(name: str) -> Callable[..., None]:
 def test_the_arguments_of_main_are_those_of_its_rule(rules, name):
     rule = rules[name]
     named = [dict(part.items()) for part in (rule.input, rule.output, rule.params)]
-    arguments = [key for part in named for key in part if key != "src"]
+    arguments = [key for part in named for key in part if key not in adapter.WATCHED]
     assert len(set(arguments)) == len(arguments), "a name stands for two things"
     parameters = inspect.signature(main_of(name)).parameters
     needed = {n for n, p in parameters.items() if p.default is p.empty}

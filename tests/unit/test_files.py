@@ -121,40 +121,6 @@ def test_what_is_not_a_number_is_refused(tmp_path, value):
     assert left_in(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        (b'{"a": 1', "not a JSON object"),
-        (b"", "not a JSON object"),
-        (b"\xff\xfe\xff", "not a JSON object"),
-        (b"[1, 2]", "expected an object, found list"),
-        (b"3", "expected an object, found int"),
-        (b'{"b": 1}', "the field(s) a are missing; found b"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path, line, fault):
-    path = tmp_path / "bad.jsonl"
-    path.write_bytes(b'{"a": 1}\n' + line + b"\n" + b'{"a": 2}\n')
-    with pytest.raises(DataError) as caught:
-        read_jsonl(path, ("a",))
-    assert f"{path}, line 2: {fault}" in str(caught.value)
-
-
-def test_a_line_that_is_no_json_comes_with_a_remedy(tmp_path):
-    path = tmp_path / "bad.jsonl"
-    path.write_text('{"a": 1}\n{"a"')
-    with pytest.raises(DataError, match=r"line 2.*mend the line, or delete the file and run"):
-        read_jsonl(path)
-
-
-def test_all_missing_fields_are_named_at_once(tmp_path):
-    path = tmp_path / "a.jsonl"
-    write_jsonl(path, [{"a": 1}])
-    assert read_jsonl(path, ["a"]) == [{"a": 1}]
-    with pytest.raises(DataError, match="b, c are missing"):
-        read_jsonl(path, ("a", "b", "c"))
-
-
 def test_a_stream_gives_the_records_before_a_fault_and_reads_no_further(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n{"a": 2}\n{"b": 3}\nno json\n')
@@ -185,20 +151,6 @@ def test_a_damaged_archive_is_named_with_a_remedy(tmp_path, damage):
     path.write_bytes(damage(gzip.compress(lines.encode())))
     with pytest.raises(DataError, match=r"a\.jsonl\.gz.*(fetch the file again|mend the line)"):
         read_jsonl(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff"])
-def test_a_bad_json_file_is_named_with_a_remedy(tmp_path, content):
-    path = tmp_path / "bad.json"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=r"bad\.json: not valid JSON .*delete it and run the step"):
-        read_json(path)
-
-
-@pytest.mark.parametrize("read", [read_json, read_jsonl])
-def test_a_missing_file_is_a_fault_that_a_user_can_mend(tmp_path, read):
-    with pytest.raises(PosbiasError, match=r"nowhere\.json"):
-        read(tmp_path / "nowhere.json")
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark_files import build, write_json_lines, write_parquet
 from posbias.benchmarks.fineweb import load_fineweb
-from posbias.errors import ConfigError, DataError
+from posbias.errors import DataError
 from posbias.measures.groups import by_thirds
 
 HARBOUR = "harbour " * 12  # 96 characters, thirds of 32
@@ -150,12 +150,30 @@ def test_repeated_questions_are_kept_or_take_the_last_passage(tmp_path):
         ({"content": None}, "row 2: its content has no text"),
         ({"span": [3]}, r"row 2: span is \[3\]"),
         ({"span": ["a", "b"]}, "row 2: span is"),
+        ({"span_class": [["beginning"]]}, r"row 2: the tag \['beginning'\] is not one of"),
+        ({"span_class": [None]}, "row 2: the tag None is not one of"),
+        ({"content": "ab", "span": [0, 1]}, "row 2: its content 'ab' is too short for a span"),
+        ({"question": 5}, r"row 2: its question has no text \(5\)"),
+        ({"question": []}, r"row 2: its question has no text \(\[\]\)"),
+        ({"question": "  "}, "row 2: its question has no text"),
     ],
 )
 def test_faults_name_file_and_row(tmp_path, changed, message):
     path = write_json_lines(tmp_path / "posq.jsonl", [row("q0?"), row("q1?") | changed])
     with pytest.raises(DataError, match=rf"posq.jsonl, {message}"):
         load_fineweb([path], 1)
+
+
+@pytest.mark.parametrize("span_unit", [None, "characters"])
+def test_a_short_passage_is_a_fault_only_where_a_span_asks_for_its_thirds(tmp_path, span_unit):
+    rows = [row("q0?"), row("q1?", content="ab") | {"span": None}]
+    path = write_json_lines(tmp_path / "posq.jsonl", rows)
+    assert len(load_fineweb([path], 1, span_unit=span_unit).queries) == 2
+    path = write_json_lines(path, [row("q0?", content="abc", span=(0, 1))])
+    assert load_fineweb([path], 1, span_unit=span_unit).counts["spans_as_characters"]["of"] == 1
+    path = write_json_lines(path, [row("q0?", content="ab", span=(0, 1))])
+    with pytest.raises(DataError, match=r"posq.jsonl, row 1: its content 'ab' is too short"):
+        load_fineweb([path], 1, span_unit=span_unit)
 
 
 def test_faults_of_files_are_named(tmp_path):
@@ -175,16 +193,3 @@ def test_faults_of_files_are_named(tmp_path):
     cut.write_bytes(cut.read_bytes()[:-20])
     with pytest.raises(DataError, match=r"cut.jsonl.gz: not a whole gzip file"):
         load_fineweb([cut], 1)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"span_unit": "words"}, "span_unit 'words' is not one of None, characters"),
-        ({"sample": {"by": "public", "size": 3}}, "sample: .*its options: by, per_position"),
-        ({"sample": {"by": "public", "per_position": 0.5}}, "sample.per_position must be"),
-    ],
-)
-def test_a_wrong_option_is_named(tmp_path, options, message):
-    with pytest.raises(ConfigError, match=message):
-        load_fineweb([parquet(tmp_path, ROWS)], 1, **options)

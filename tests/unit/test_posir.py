@@ -1,5 +1,7 @@
 """PosIR from its own layout: pooled domains, relative places, lengths, and what is refused."""
 
+import math
+
 import pytest
 
 from benchmark_files import build, text_of, write_parquet
@@ -149,6 +151,13 @@ ONE = [judged("q1", "d1")]
         ([asked("")], ONE, "queries.parquet, row 1: the id is ''"),
         ([asked("q1")], [*ONE, judged("q1", "d1", 2)], "row 2: document 'news/d1' is judged twice"),
         ([asked("q1")], [judged("q1", "d1", 0.5)], "row 1: the score 0.5 is not a whole number"),
+        ([asked("q1")], [*ONE, judged("q1", "d2", None)], "row 2: the score None is not a whole"),
+        ([asked("q1")], [judged("q1", "d1", "x")], "row 1: the score 'x' is not a whole number"),
+        ([asked("q1")], [judged("q1", "d1", "1")], "row 1: the score '1' is not a whole number"),
+        ([asked("q1")], [judged("q1", "d1", math.nan)], "row 1: the score nan is not a whole"),
+        ([asked("q1")], [judged("q1", "d1", math.inf)], "row 1: the score inf is not a whole"),
+        ([asked("q1")], [judged("q1", "d1", 1001)], "row 1: the score 1001 is above 1000; .* 0 to"),
+        ([asked("q1")], [judged("q1", "d1", 1e9)], "row 1: the score 1000000000 is above 1000"),
         (
             [{"_id": "q1", "text": "t"}],
             ONE,
@@ -159,6 +168,14 @@ ONE = [judged("q1", "d1")]
 def test_faults_name_file_and_record(tmp_path, queries, qrels, message):
     with pytest.raises(DataError, match=message):
         single(tmp_path, queries, qrels)
+
+
+@pytest.mark.parametrize(("score", "grade"), [(1000, 1000), (2.0, 2), (0, 0), (-1, -1)])
+def test_whole_scores_are_grades(tmp_path, score, grade):
+    loaded = single(tmp_path, [asked("q1")], [judged("q1", "d1", score)])
+    assert loaded.qrels == {"news/q1": {"news/d1": grade}}
+    assert type(loaded.qrels["news/q1"]["news/d1"]) is int
+    assert loaded.queries[0].doc_id == ("news/d1" if grade > 0 else None)
 
 
 def test_faults_of_documents_name_them(tmp_path):

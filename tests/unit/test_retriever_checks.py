@@ -41,6 +41,8 @@ def with_second_benchmark(config, **other):
         ("benchmarks.known.wiki_heldout.psi_groups", "bins", "'bins' is none of its groups"),
         ("benchmarks.known.wiki_heldout.groups.characters.edges", [0, 5, 5], "must rise strictly"),
         ("benchmarks.known.wiki_heldout.retrievers", ["brt"], "retrievers: 'brt' .*mean 'bert'"),
+        ("benchmarks.known.wiki_heldout.kind", "squid", "wiki_heldout.*'squid'.*squad"),
+        ("benchmarks.known.wiki_heldout.options", {"sampel": 3}, "options: .*queries_per_position"),
         ("benchmarks.known.wiki_heldout.files", ["squad"], "files: 'squad' does not exist"),
         ("documents.heldout_share", 0, "heldout_share: 0, but a cut by sentences"),
         ("references.0.benchmarks", ["squad"], "references.bm25.benchmarks: 'squad'"),
@@ -98,7 +100,8 @@ def test_a_table_of_psi_needs_thirds(config):
 
 def test_without_held_out_documents_there_is_no_listwise_study(config):
     whole = changed(changed(config, "documents.cut", "whole"), "documents.heldout_share", 0)
-    empty = changed(whole, "benchmarks.known.wiki_heldout.kind", "squad")
+    squad = changed(whole, "benchmarks.known.wiki_heldout.kind", "squad")
+    empty = changed(squad, "benchmarks.known.wiki_heldout.options", {})
     with pytest.raises(ConfigError, match=r"listwise\.corpora\.heldout: .*out of studies"):
         check_consistency(empty)
     check_consistency(changed(empty, "studies", ["retriever"]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmark_files import build, text_of, write_parquet
 from posbias.benchmarks.inputs import trec_safe
 from posbias.benchmarks.squad import load_squad
-from posbias.errors import ConfigError, DataError
+from posbias.errors import DataError
 from posbias.measures.groups import groupings
 
 EDGES = [0, 100, 200, 300, 400, 500, 3120]
@@ -277,21 +277,6 @@ def test_files_that_are_not_there_are_named(tmp_path):
         load_squad([tmp_path / "gone"], 1)
     with pytest.raises(DataError, match="holds no Parquet or JSON file"):
         load_squad([tmp_path], 1)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"duplicate_questions": "first"}, "duplicate_questions 'first' is not one of keep, last"),
-        ({"misplaced_answers": "mend"}, "misplaced_answers 'mend'"),
-        ({"sample": {"by": "chance", "size": 3}}, "sample.by 'chance'"),
-        ({"sample": {"by": "keyed", "size": 0}}, "sample.size must be"),
-        ({"sample": {"by": "keyed"}}, "sample: .*'size'"),
-    ],
-)
-def test_a_wrong_option_is_named(write, options, message):
-    with pytest.raises(ConfigError, match=message):
-        load_squad([write(TRAIN)], 1, **options)
 
 
 def test_an_id_with_white_space_is_mapped_and_counted(write, tmp_path):

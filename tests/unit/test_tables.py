@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posbias.corpus import tables
-from posbias.corpus.tables import find_tables, read_table, text_batch
-from posbias.errors import ConfigError, DataError
+from posbias.corpus.article_sources import make_article_source
+from posbias.corpus.tables import read_table, text_batch
+from posbias.errors import DataError
 from posbias.files import write_jsonl
 
 pa = pytest.importorskip("pyarrow")
@@ -144,6 +146,14 @@ def test_a_missing_column_is_named_with_those_there_are(tmp_path):
     assert "line 2: the field(s) id, text are missing; found _id, title, body" in fault
 
 
+def test_a_column_that_stands_twice_is_named(tmp_path):
+    path = tmp_path / "a.parquet"
+    names = ["id", "title", "text", "id", "junk", "junk"]
+    pq.write_table(pa.table([pa.array(["a"])] * 6, names=names), path)
+    assert "the column(s) id stand twice" in faults_of(path)
+    assert records_in(path, ("title", "text")) == [{"title": "a", "text": "a"}]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -206,63 +216,20 @@ def test_a_batch_may_exceed_what_offsets_of_32_bits_hold():
     assert set(text_batch({"id": ["a"], "text": [None]}).schema.types) == {pa.large_string()}
 
 
-def touch(folder: Path, *names: str) -> list[Path]:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
-    return [folder / name for name in names]
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_files_without_a_row_are_named(tmp_path, suffix):
+    def write(name, records):
+        path = tmp_path / f"{name}.{suffix}"
+        write_jsonl(path, records) if suffix == "jsonl" else write_parquet(path, records)
+        return path
 
-
-def test_files_come_in_the_order_of_their_names_and_once(tmp_path):
-    b, a, c = touch(tmp_path, "en/b.parquet", "en/a.parquet", "fr/c.parquet")
-    touch(tmp_path, "en/readme.md")
-    (tmp_path / "en/d.parquet").mkdir()  # a folder is no file
-    assert find_tables(["en/*.parquet"], [tmp_path]) == [a, b]
-    assert find_tables(["en/b.parquet", "**/*.parquet", str(a)], [tmp_path]) == [a, b, c]
-    assert find_tables([f"{tmp_path}/*/?.parquet"], []) == [a, b, c]
-
-
-def test_a_folder_that_was_fetched_comes_before_the_working_directory(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (fetched,) = touch(tmp_path / "downloads/wiki", "a.parquet")
-    touch(tmp_path, "a.parquet", "only_here.parquet")
-    assert find_tables(["*.parquet"], [tmp_path / "downloads/wiki"]) == [fetched]
-    assert find_tables(["only_*.parquet"], [tmp_path / "downloads/wiki"]) == [
-        Path("only_here.parquet")
-    ]
-    # Files among the inputs of a rule are no folders to look in.
-    assert find_tables(["*.parquet"], [fetched]) == [Path("a.parquet"), Path("only_here.parquet")]
-
-
-def test_a_name_with_signs_of_a_pattern_stands_for_itself(tmp_path):
-    (path,) = touch(tmp_path, "part[1].jsonl")
-    assert find_tables(["part[1].jsonl"], [tmp_path]) == [path]
-
-
-@pytest.mark.parametrize(
-    "pattern", ["*.parquet", "no/where.parquet", "/no/where/*.parquet", "**x/"]
-)
-def test_a_pattern_without_files_is_named(tmp_path, pattern):
-    touch(tmp_path, "a.csv")
-    with pytest.raises(ConfigError) as caught:
-        find_tables([pattern], [tmp_path])
-    assert repr(pattern) in str(caught.value)
-
-
-def test_every_pattern_must_have_a_file(tmp_path):
-    touch(tmp_path, "a.parquet")
-    with pytest.raises(ConfigError, match=r"no file matches 'b\*\.parquet' in"):
-        find_tables(["a.parquet", "b*.parquet"], [tmp_path])
-
-
-def test_files_of_two_kinds_are_named(tmp_path):
-    touch(tmp_path, "a.parquet", "b.parquet", "c.jsonl", "d.jsonl.gz")
-    with pytest.raises(ConfigError, match=r"b\.parquet and .*d\.jsonl\.gz are of two kinds"):
-        find_tables(["*.*"], [tmp_path])
-    assert len(find_tables(["*.jsonl*"], [tmp_path])) == 2
-
-
-def test_a_suffix_that_nothing_reads_is_named(tmp_path):
-    touch(tmp_path, "a.parquet", "b.csv")
-    with pytest.raises(ConfigError, match=r"b\.csv is none of \.parquet, \.jsonl, \.jsonl\.gz"):
-        find_tables(["*"], [tmp_path])
+    empty = [write("a", []), write("b", [])]
+    entry = {"kind": "table", "files": [f"*.{suffix}"], "columns": COLUMNS}
+    for read in (lambda s: s.rows(ALL, Counter()), lambda s: s.articles(Counter())):
+        with pytest.raises(DataError) as caught:
+            list(read(make_article_source(entry, None, [tmp_path], 1)))
+        assert str(caught.value).startswith(f"{empty[0]}, {empty[1]}: no row was read; give")
+    # One empty file among others, as a shard may be, is no fault.
+    write("b", [article(1)])
+    (rows,) = make_article_source(entry, None, [tmp_path], 1).rows(ALL, Counter())
+    assert rows.batch.to_pylist() == [article(1)]

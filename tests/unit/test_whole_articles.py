@@ -269,7 +269,7 @@ def test_an_empty_bin_is_named_and_nothing_is_written(tmp_path):
     records = [record(n, "a" * length) for n, length in enumerate((8, 16, 32))]
     with pytest.raises(DataError, match=r"no (train|heldout) document of"):
         run_build(tmp_path / "out", write_shards(tmp_path / "in", records))
-    with pytest.raises(DataError, match="no train document of 8-16"):
+    with pytest.raises(DataError, match=r"00000-00000\.parquet: no row was read"):
         run_build(tmp_path / "out", write_shards(tmp_path / "none", []))
     assert not (tmp_path / "out").exists()
 

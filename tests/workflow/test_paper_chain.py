@@ -26,6 +26,8 @@ BEIR = [
 ]
 TARGETS = (
     "figures/psi_table.pdf",
+    "figures/fineweb/psi_table.pdf",
+    "figures/posir/psi_table.pdf",
     "figures/truncation.pdf",
     *BEIR,
     f"{RESULTS}/anchors.json",
@@ -82,6 +84,41 @@ def write_data(data: Path, leads: list) -> None:
     (data / "squad").mkdir()
     squad = {"version": "v2.0", "data": [{"title": "all", "paragraphs": paragraphs}]}
     (data / "squad/dev.json").write_text(json.dumps(squad), encoding="utf-8")
+    thirds = ("beginning", "middle", "end")
+    spans = [
+        {
+            "question": " ".join(row["text"][start : start + 40].split())
+            if row["id"] != "3"
+            else None,
+            "content": row["text"],
+            "answer": "yes",
+            "span": [start, start + 40],
+            "span_class": [thirds[number % 3], *(["end"] if number % 3 == 1 else [])],
+        }
+        for number, row in enumerate(rows[:PAIRS])
+        for start in [number % 3 * len(row["text"]) // 3]
+    ]
+    write_parquet(data / "fineweb/train-00000-of-00001.parquet", spans)
+    for number, domain in enumerate(("news_media", "law_judiciary")):
+        part = rows[number * PAIRS // 2 : (number + 1) * PAIRS // 2]
+        folder = data / "posir/PosIR-Benchmark-v1/eng-Latn" / domain
+        write_parquet(
+            folder / "corpus.parquet", [{"_id": row["id"], "text": row["text"]} for row in part]
+        )
+        asked = [
+            {
+                "_id": f"q{row['id']}",
+                "text": " ".join(row["text"][start : start + 40].split()),
+                "pos_char_span": [start, start + 40],
+                "pos_char_length": len(row["text"]),
+                "pos_token_length": len(row["text"]) // 4,
+            }
+            for place, row in enumerate(part)
+            for start in [place % 4 * (len(row["text"]) - 40) // 3]
+        ]
+        write_parquet(folder / "queries.parquet", asked)
+        judged = [{"query-id": f"q{r['id']}", "corpus-id": r["id"], "score": 1} for r in part]
+        write_parquet(folder / "qrels/test.parquet", judged)
     # Two collections that share most documents; a judgement of one names a document it lacks.
     for name, part, packed in (("first", rows[:100], ".gz"), ("second", rows[:105], "")):
         folder = data / f"beir_{name}"
@@ -140,10 +177,10 @@ def read(copy: Path, name: str) -> dict:
 
 def test_each_thing_is_fetched_and_each_corpus_encoded_once(chain):
     ran = jobs((chain / "run.txt").read_text("utf-8"))
-    assert ran["fetch_artefact"] == 8 and ran["train_retriever"] == 12
-    assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2
+    assert ran["fetch_artefact"] == 10 and ran["train_retriever"] == 12
+    assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2 + 2
     manifests = [json.loads(p.read_text()) for p in (chain / "downloads").glob("*/manifest.json")]
-    assert len(manifests) == 8 and all(m["files"] for m in manifests)
+    assert len(manifests) == 10 and all(m["files"] for m in manifests)
     joined = read(chain, "joined/shared.json")
     assert joined["documents"] == 105 and joined["shared"] == 100
 
@@ -186,6 +223,23 @@ def test_the_share_of_evidence_that_is_cut_off_stands_under_the_table(chain):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "grouping", "sizes"),
+    [
+        ("fineweb", "thirds", {"begin": 20, "middle": 20, "end": 39}),  # one has no question
+        ("posir", "bins", {"0.00-0.25": 16, "0.25-0.50": 14, "0.50-0.75": 14, "0.75-1.00": 16}),
+    ],
+)
+def test_benchmarks_of_other_kinds_have_tables_of_their_own(chain, name, grouping, sizes):
+    rows = csv_rows(chain / f"figures/{name}/psi_table.csv")
+    assert {row["retriever"] for row in rows} == {"gpt2_trained", "bm25"}
+    assert {row["grouping"] for row in rows} == {grouping}
+    found = read(chain, f"evaluation/{name}/references/bm25/measures.json")["groupings"][grouping]
+    assert {group["name"]: group["n"] for group in found["groups"]} == sizes
+    # A question is a stretch of its own text.
+    assert all(group["mean"] > 0.8 for group in found["groups"])
+
+
 @pytest.mark.parametrize("name", ["first", "second"])
 def test_the_public_tool_finds_the_measures_of_collections_without_positions(chain, name):
     found = f"{RESULTS}/evaluation/{name}"
@@ -226,3 +280,17 @@ def test_checkpoints_keep_what_their_entry_asked_for(chain, tmp_path):
     ]  # fmt: skip
     settings = read(chain, "models/nope_trained/end/posbias.json")
     assert settings["base"]["name"] == "llama_checkpoint"
+
+
+def test_a_file_that_changed_deep_in_a_users_folder_reruns_what_reads_it(chain):
+    corpus = chain / "data/beir_second/corpus.jsonl"
+    with corpus.open("a", encoding="utf-8") as lines:
+        lines.write('{"_id": "new", "title": "New", "text": "One more document."}\n')
+    planned = jobs(succeed(chain, *snakemake("-n", *BEIR, overlays=(OVERLAY,))))
+    assert planned == {
+        "fetch_artefact": 1,
+        "build_benchmark": 1,
+        "join_corpora": 1,
+        "search_corpus": 2,
+        "evaluate_retriever": 2,
+    }

@@ -14,6 +14,9 @@ from typing import Any
 from posbias.errors import PosbiasError
 from posbias.logs import set_up_logging
 
+# Inputs that a rule has for the sake of its reruns: library files, files of users' folders.
+WATCHED = ("src", "watched")
+
 
 def _as_paths(value: Any) -> Any:
     """Turn file names of a rule into paths; a named list of files becomes a list of paths."""
@@ -21,9 +24,9 @@ def _as_paths(value: Any) -> Any:
 
 
 def rule_arguments(rule: Any) -> dict[str, Any]:
-    """Return the named inputs, outputs and params of a rule, less `src` (library files)."""
+    """Return the named inputs, outputs and params of a rule, less those of WATCHED."""
     files = {**dict(rule.input.items()), **dict(rule.output.items())}
-    arguments = {name: _as_paths(value) for name, value in files.items() if name != "src"}
+    arguments = {name: _as_paths(value) for name, value in files.items() if name not in WATCHED}
     return {**arguments, **dict(rule.params.items())}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from adapter import start
 from posbias.files import sha256_file, stream_jsonl, write_jsonl
-from posbias.models.encoder import load_encoder
+from posbias.models.encoder import check_positions, load_encoder
 from posbias.queries.personas import count_lines, nearest_personas, persona_file, read_personas
 
 log = logging.getLogger("personas")
@@ -35,6 +35,7 @@ def main(
     source = persona_file(personas[0] if personas else None)
     known, digest = read_personas(source), sha256_file(source)
     model = load_encoder(encoder[0])
+    check_positions(model, options["max_tokens"], "queries.personas.max_tokens")
     model.max_seq_length = options["max_tokens"]
     used: set[int] = set()
 

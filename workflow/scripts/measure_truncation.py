@@ -8,7 +8,7 @@ from typing import Any
 
 from adapter import start
 from posbias.corpus.segments import POSITIONS
-from posbias.errors import DataError
+from posbias.errors import DataError, config_place
 from posbias.files import stream_jsonl, whole_file, write_json
 from posbias.logs import Heartbeat
 from posbias.measures.truncation import (
@@ -84,9 +84,10 @@ def main(
     (folder,) = tokenizer
     own = "checkpoint" in entry
     limit = longest_input(entry, training["max_tokens"])
-    cutter = retriever_tokenizer(
-        entry, None if own else folder, training["max_tokens"], folder if own else None
-    )
+    with config_place(f"retrievers.known.{retriever}"):
+        cutter = retriever_tokenizer(
+            entry, None if own else folder, training["max_tokens"], folder if own else None
+        )
     wanted = queries_by_document(pairs)
     counts = TruncationTable()
     spans = {"answer": 0, "third": 0}

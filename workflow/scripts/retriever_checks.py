@@ -1,6 +1,7 @@
 """Faults of the retriever study's configuration that a schema cannot say."""
 
 from places import WITH_MODEL, WITH_PERSONA, models_of, place_of
+from posbias.benchmarks.loaders import check_loader
 from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
 from selection import check_known, check_unique, chosen, select
@@ -83,6 +84,7 @@ def check_benchmarks(config: dict) -> None:
     for name in selected:
         entry, where = known[name], f"benchmarks.known.{name}"
         chosen(f"config, {where}.retrievers", entry["retrievers"], config["retrievers"]["known"])
+        check_loader(name, entry["kind"], entry["options"])
         for file in entry["files"]:
             place_of(f"{where}.files", file, downloads)
         _check_groups(entry, where)

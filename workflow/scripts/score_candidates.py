@@ -15,9 +15,10 @@ from posbias.errors import ConfigError, DataError
 from posbias.files import stream_jsonl, write_jsonl
 from posbias.keyed import keyed_unit
 from posbias.models.encoder import set_threads
+from posbias.models.pinned_files import check_download
 from posbias.queries.activations import make_activation
 from posbias.queries.kept_scores import KeptMember, files_state
-from posbias.queries.panel import make_member, needs_corpus
+from posbias.queries.panel import PanelMember, make_member, needs_corpus
 from posbias.queries.verify import Verification, verify
 from posbias.training.resumption import forget_states
 
@@ -25,6 +26,13 @@ log = logging.getLogger("score")
 
 FOLDERS = ("model", "code")  # options that name a folder
 Segments = list[tuple[str, ...]]
+
+
+def build_member(read: list[Path], *arguments: Any) -> PanelMember:
+    """Build a member after a look at the folders that it reads: downloads must be as they came."""
+    for folder in read:
+        check_download(folder)
+    return make_member(*arguments)
 
 
 def panel_of(
@@ -42,7 +50,8 @@ def panel_of(
                     f"prepared; known: {', '.join(models)}."
                 )
             options[key] = models[model]
-        build = partial(make_member, member["name"], member["kind"], segments, options)
+        read = [models[model] for model in folders.values()]
+        build = partial(build_member, read, member["name"], member["kind"], segments, options)
         if not needs_corpus([member["kind"]]):
             state = {model: files_state(models[model]) for model in folders.values()}
             settings = [member["kind"], member["options"], state]

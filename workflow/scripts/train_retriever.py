@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter import start
-from posbias.errors import DataError
+from posbias.errors import DataError, config_place
 from posbias.files import (
     content_hash,
     read_jsonl,
@@ -103,14 +103,15 @@ def main(
     }
     name = f"train {retriever}/{setting}"
     states = Path(resume_dir) / content_hash(settings)
-    model = build_retriever(
-        entry,
-        next(iter(encoder), None),
-        token_vectors_std,
-        training["max_tokens"],
-        seed,
-        next(iter(checkpoint_folder), None),
-    )
+    with config_place(f"retrievers.known.{retriever}"):
+        model = build_retriever(
+            entry,
+            next(iter(encoder), None),
+            token_vectors_std,
+            training["max_tokens"],
+            seed,
+            next(iter(checkpoint_folder), None),
+        )
     state = last_state(states)
     log.info("%s: %d pairs, seed %d%s", name, len(joined), seed,
              f", resuming from {state}" if state else "")  # fmt: skip

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def keyed_digest(seed: int, *key: object) -> bytes:
-    """Return 32 bytes that depend on the seed and the parts of the key only, whatever their text."""
+    """Return 32 bytes that depend on the seed and the parts of the key only."""
     text = "\x1f".join([str(seed), *map(str, key)])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 

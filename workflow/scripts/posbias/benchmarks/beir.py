@@ -16,7 +16,7 @@ import numpy as np
 from posbias.benchmarks.beir_qrels import read_beir_qrels
 from posbias.benchmarks.inputs import find_tables, named, table_rows, trec_safe
 from posbias.benchmarks.loaded import Loaded
-from posbias.benchmarks.option_checks import Check, or_null, text, whole_number, yes_or_no
+from posbias.benchmarks.option_checks import Check, a_text, or_null, whole_number, yes_or_no
 from posbias.benchmarks.records import (
     BenchmarkDocument,
     BenchmarkQuery,
@@ -27,18 +27,22 @@ from posbias.errors import DataError
 from posbias.keyed import keyed_digest
 from posbias.retrieval.trec import Qrels
 
-
 ROLES = ("corpus", "queries")
 OPTIONS: dict[str, Check] = {
-    "split": text,
-    "title_separator": or_null(text),
+    "split": a_text,
+    "title_separator": or_null(a_text),
     "exclude_identical_ids": yes_or_no,
     "sample_documents": or_null(whole_number(0)),
 }
 
 
 def _role(file: Path) -> str | None:
-    """Return what a file holds by its own name, or where that says nothing, by its folder's."""
+    """Return what a file holds by its own name, or where that says nothing, by its folder's.
+
+    Judgements (.tsv) are neither. Raises DataError for a name that says two things.
+    """
+    if file.suffix == ".tsv":
+        return None
     said = [role for role in ROLES if role in file.name]
     if len(said) > 1:
         raise DataError(

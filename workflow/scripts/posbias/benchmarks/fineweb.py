@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from posbias.benchmarks.inputs import find_tables, json_lines, named, parquet_rows, text_id
-from posbias.benchmarks.loaded import (
-    KEEP,
-    Loaded,
-    judge_questions,
-    one_of,
-    ordered,
-    whole_number,
-)
+from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judge_questions, ordered
+from posbias.benchmarks.option_checks import Check, one_of, sample_by
 from posbias.benchmarks.records import (
     BenchmarkDocument,
     BenchmarkQuery,
@@ -28,7 +22,6 @@ from posbias.benchmarks.records import (
 )
 from posbias.corpus.segments import POSITIONS, thirds
 from posbias.errors import DataError
-from posbias.options import check_options
 
 COLUMNS = ("question", "content", "span_class")
 # The data set's tags, and those of its paper's algorithm.
@@ -59,7 +52,7 @@ def _positions(tags: Any, where: str) -> tuple[str, ...]:
     if not isinstance(tags, list):
         raise DataError(f"{where}: span_class is {tags!r}; expected a list of tags.")
     for tag in tags:
-        if tag not in TAGS:
+        if not isinstance(tag, str) or tag not in TAGS:
             raise DataError(f"{where}: the tag {tag!r} is not one of {', '.join(TAGS)}.")
     named_thirds = {TAGS[tag] for tag in tags}
     return tuple(position for position in POSITIONS if position in named_thirds)
@@ -72,7 +65,14 @@ def _span(row: Mapping, text: str, where: str) -> tuple[int, int] | None:
         return None
     if not isinstance(span, list) or len(span) != 2 or not all(type(end) is int for end in span):
         raise DataError(f"{where}: span is {span!r}; expected two whole numbers.")
-    return tuple(span) if 0 <= span[0] < span[1] <= len(text) else None
+    if not 0 <= span[0] < span[1] <= len(text):
+        return None
+    if len(text) < len(POSITIONS):
+        raise DataError(
+            f"{where}: its content {text!r} is too short for a span, as it has no thirds; mend or "
+            "remove the record."
+        )
+    return tuple(span)
 
 
 def _thirds_of(span: tuple[int, int], n_chars: int) -> tuple[str, ...]:
@@ -88,13 +88,19 @@ def sampled(
     As the public code does: the first of each third in one order, begin, middle, end, and of
     those with one text the first. by: see `posbias.benchmarks.loaded.ordered`.
     """
-    whole_number("sample.per_position", per_position)
     order = ordered(queries, seed, by)
     chosen: dict[str, BenchmarkQuery] = {}
     for position in POSITIONS:
         for query in [one for one in order if position in one.positions][:per_position]:
             chosen.setdefault(query.text, query)
     return list(chosen.values())
+
+
+OPTIONS: dict[str, Check] = {
+    "duplicate_questions": one_of(KEEP, LAST),
+    "span_unit": one_of(None, "characters"),
+    "sample": sample_by(sampled, "per_position"),
+}
 
 
 def load_fineweb(
@@ -113,7 +119,6 @@ def load_fineweb(
     often the range in characters agrees with the tags is counted in either case. sample: `by` and
     `per_position`, as in the public code's sampled mode (public, 1,000).
     """
-    one_of("span_unit", span_unit, (None, "characters"))
     found = find_tables(files, "FineWeb-PosQ")
     counts: Counter = Counter(dict.fromkeys(COUNTED, 0))
     spans: Counter = Counter({"agree_with_the_tags": 0, "of": 0})
@@ -124,9 +129,11 @@ def load_fineweb(
         check_text(text, "its content", where)
         doc_id = ids.setdefault(text, text_id(text))
         counts["rows"] += 1
-        if not row.get("question"):
+        question = row.get("question")
+        if question is None or question == "":
             counts["corpus_only_rows"] += 1
             continue
+        check_text(question, "its question", where)
         positions = _positions(row.get("span_class"), where)
         counts["questions_without_tag"] += not positions
         counts["questions_with_several_tags"] += len(positions) > 1
@@ -140,7 +147,7 @@ def load_fineweb(
         queries.append(
             BenchmarkQuery(
                 query_id=f"row{number}",
-                text=row["question"],
+                text=question,
                 doc_id=doc_id,
                 positions=positions,
                 answer_start=start,
@@ -155,7 +162,6 @@ def load_fineweb(
     qrels, duplicates = judge_questions(queries, labels, duplicate_questions)
     chosen = queries
     if sample:
-        check_options("benchmarks: sample", sampled, sample, given=2)
         chosen = sampled(queries, seed, **sample)
     counts["left_out_of_the_sample"] = len(queries) - len(chosen)
     return Loaded(

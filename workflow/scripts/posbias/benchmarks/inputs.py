@@ -61,13 +61,29 @@ def json_lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[int, 
         yield number, record
 
 
+def _python_rows(path: Path, before: int, batch: Any) -> list[dict[str, Any]]:
+    """Return the rows of a batch; raises DataError naming the first that cannot be one."""
+    try:
+        return batch.to_pylist()
+    except ValueError:
+        for at in range(batch.num_rows):
+            try:
+                batch.slice(at, 1).to_pylist()
+            except ValueError as fault:
+                raise DataError(
+                    f"{path}, row {before + at + 1}: cannot be read ({fault}); write it again."
+                ) from fault
+        raise
+
+
 def parquet_rows(
     path: Path, required: Sequence[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (row from 1, the wanted columns) of a Parquet file, a batch at a time.
 
     optional: columns that a row lacks if the file does. Raises DataError for a file that is no
-    Parquet, and for columns that are missing.
+    Parquet, for columns that are missing or stand twice, and for a row that is no Python value,
+    such as text that is not UTF-8.
     """
     import pyarrow
     import pyarrow.parquet
@@ -82,10 +98,16 @@ def parquet_rows(
                     f"{', '.join(required)}, found {', '.join(found)}."
                 )
             columns = [*required, *(name for name in optional if name in found)]
+            twice = [name for name in columns if found.count(name) > 1]
+            if twice:
+                raise DataError(
+                    f"{path}: the column(s) {', '.join(twice)} stand twice; write the file with "
+                    "one of each."
+                )
             beat = Heartbeat(f"{path.name}, rows", file.metadata.num_rows)
             number = 0
             for batch in file.iter_batches(ROWS_AT_A_TIME, columns=columns):
-                for row in batch.to_pylist():
+                for row in _python_rows(path, number, batch):
                     number += 1
                     yield number, row
                 beat.beat(number)
@@ -113,11 +135,16 @@ def find_tables(
     found = [file for file in find_files(paths, *TABLES) if wanted(file)]
     if not found:
         raise DataError(f"{named(paths)}: holds no Parquet file or JSON lines of {what}.")
-    if len({file.suffix == ".parquet" for file in found}) > 1:
-        raise DataError(
-            f"{named(found)}: {what} in two formats; name those files that are to be read."
-        )
+    check_one_format(found, what)
     return found
+
+
+def check_one_format(files: Sequence[Path], what: str) -> None:
+    """Raise DataError where Parquet files and others lie side by side."""
+    if len({file.suffix == ".parquet" for file in files}) > 1:
+        raise DataError(
+            f"{named(files)}: {what} in two formats; name those files that are to be read."
+        )
 
 
 def text_id(text: str) -> str:

@@ -30,9 +30,7 @@ def whole_number(least: int) -> Check:
 
     def check(place: str, value: Any) -> None:
         if type(value) is not int or value < least:
-            raise ConfigError(
-                f"{place} must be a whole number of at least {least}, is {value!r}."
-            )
+            raise ConfigError(f"{place} must be a whole number of at least {least}, is {value!r}.")
 
     return check
 
@@ -47,7 +45,7 @@ def or_null(wanted: Check) -> Check:
     return check
 
 
-def text(place: str, value: Any) -> None:
+def a_text(place: str, value: Any) -> None:
     """Raise ConfigError unless an option is a text."""
     if not isinstance(value, str):
         raise ConfigError(f"{place} must be a text, is {value!r}.")

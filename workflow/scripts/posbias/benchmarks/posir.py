@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from posbias.benchmarks.inputs import find_files, named, parquet_rows, trec_safe
-from posbias.benchmarks.loaded import Loaded
+from posbias.benchmarks.loaded import Loaded, check_grade
+from posbias.benchmarks.option_checks import ALL, Check, a_text, names_or_all
 from posbias.benchmarks.records import (
     BenchmarkDocument,
     BenchmarkQuery,
     check_documents,
     check_queries,
+    check_writable,
     third_of,
 )
 from posbias.errors import ConfigError, DataError
 from posbias.retrieval.trec import Qrels
 
 QUERY_COLUMNS = ("_id", "text", "pos_char_span", "pos_char_length", "pos_token_length")
+OPTIONS: dict[str, Check] = {"domains": names_or_all, "language": a_text}
 COUNTED = (
     "judgements_of_unknown_queries",
     "queries_with_several_relevant_documents",
@@ -41,12 +44,12 @@ def _folders(files: Sequence[Path], language: str, domains: Sequence[str] | str)
             f"{named(files)}: holds no {language}/<domain>/queries.parquet; check the download "
             "and the option language."
         )
-    if domains == "all":
+    if domains == ALL:
         return list(found.values())
     unknown = [domain for domain in domains if domain not in found]
-    if unknown or not domains:
+    if unknown:
         raise ConfigError(
-            f"benchmarks: domain(s) {', '.join(unknown) or 'none'} not among those of {language}: "
+            f"benchmarks: domain(s) {', '.join(unknown)} not among those of {language}: "
             f"{', '.join(found)}."
         )
     return [found[domain] for domain in domains]
@@ -55,9 +58,18 @@ def _folders(files: Sequence[Path], language: str, domains: Sequence[str] | str)
 def _id(domain: str, name: Any, where: str, counts: Counter) -> str:
     if not isinstance(name, str) or not name:
         raise DataError(f"{where}: the id is {name!r}; expected a text.")
+    check_writable(name, "the id", where)
     safe = trec_safe(f"{domain}/{name}")
     counts["renamed_ids"] += safe != f"{domain}/{name}"
     return safe
+
+
+def _grade(score: Any, where: str) -> int:
+    whole = isinstance(score, int) or (isinstance(score, float) and score.is_integer())
+    if not whole:
+        raise DataError(f"{where}: the score {score!r} is not a whole number.")
+    check_grade(int(score), where)
+    return int(score)
 
 
 def _read_qrels(folder: Path, known: set[str], counts: Counter) -> Qrels:
@@ -74,10 +86,8 @@ def _read_qrels(folder: Path, known: set[str], counts: Counter) -> Qrels:
         if query_id not in known:
             counts["judgements_of_unknown_queries"] += 1
             continue
-        grade = row["score"]
-        if grade != int(grade):
-            raise DataError(f"{where}: the score {grade!r} is not a whole number.")
-        if qrels.setdefault(query_id, {}).setdefault(doc_id, int(grade)) != int(grade):
+        grade = _grade(row["score"], where)
+        if qrels.setdefault(query_id, {}).setdefault(doc_id, grade) != grade:
             raise DataError(f"{where}: document {doc_id!r} is judged twice, and otherwise.")
     return qrels
 
@@ -169,7 +179,7 @@ def _load_domain(folder: Path, counts: Counter) -> Loaded:
 def load_posir(
     files: Sequence[Path],
     seed: int,
-    domains: Sequence[str] | str = "all",
+    domains: Sequence[str] | str = ALL,
     language: str = "eng-Latn",
 ) -> Loaded:
     """Make one collection of PosIR's domains of one language; ids become <domain>/<id>.

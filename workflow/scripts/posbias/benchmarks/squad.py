@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from posbias.benchmarks.inputs import find_files, named, parquet_rows, text_id, trec_safe
-from posbias.benchmarks.loaded import (
-    KEEP,
-    Loaded,
-    judge_questions,
-    one_of,
-    ordered,
-    whole_number,
+from posbias.benchmarks.inputs import (
+    check_one_format,
+    find_files,
+    named,
+    parquet_rows,
+    text_id,
+    trec_safe,
 )
+from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judge_questions, ordered
+from posbias.benchmarks.option_checks import Check, one_of, sample_by
 from posbias.benchmarks.records import (
     BenchmarkDocument,
     BenchmarkQuery,
@@ -30,7 +31,6 @@ from posbias.benchmarks.records import (
 )
 from posbias.errors import DataError
 from posbias.files import read_json
-from posbias.options import check_options
 
 COLUMNS = ("id", "context", "question", "answers")
 SHAPE = (
@@ -90,16 +90,19 @@ def _read_json(path: Path) -> Iterator[tuple[Any, Question | None]]:
 def _read_parquet(path: Path) -> Iterator[tuple[Any, Question | None]]:
     """Yield passage and question of a Parquet file as the hub holds SQuAD."""
     for number, row in parquet_rows(path, COLUMNS):
-        answers = row["answers"]
-        if not isinstance(answers, dict) or not {"text", "answer_start"} <= set(answers):
-            raise DataError(
-                f"{path}, row {number}: answers is {answers!r}; expected lists of text and "
-                "answer_start."
-            )
-        yield (
-            row["context"],
-            Question(row["id"], row["question"], answers["text"], answers["answer_start"]),
+        texts, starts = _answers(row["answers"], f"{path}, row {number}")
+        yield row["context"], Question(row["id"], row["question"], texts, starts)
+
+
+def _answers(answers: Any, where: str) -> tuple[list, list]:
+    """Return texts and starts of a Parquet file's answers; lists that are null are empty."""
+    if isinstance(answers, Mapping) and {"text", "answer_start"} <= set(answers):
+        texts, starts = (
+            [] if answers[name] is None else answers[name] for name in ("text", "answer_start")
         )
+        if isinstance(texts, list) and isinstance(starts, list):
+            return texts, starts
+    raise DataError(f"{where}: answers is {answers!r}; expected lists of text and answer_start.")
 
 
 def _span(
@@ -179,8 +182,14 @@ def sampled(
     queries: Sequence[BenchmarkQuery], seed: int, by: str, size: int
 ) -> list[BenchmarkQuery]:
     """Return a sample of `size` queries; by: see `posbias.benchmarks.loaded.ordered`."""
-    whole_number("sample.size", size)
     return ordered(queries, seed, by)[:size]
+
+
+OPTIONS: dict[str, Check] = {
+    "duplicate_questions": one_of(KEEP, LAST),
+    "misplaced_answers": one_of("count", "drop", "error"),
+    "sample": sample_by(sampled, "size"),
+}
 
 
 def load_squad(
@@ -199,10 +208,10 @@ def load_squad(
     as it is where its passage holds another text there, "drop" drops the query, "error" raises
     DataError. sample: `by` and `size` of the queries, as in SQuAD-PosQ-Tiny (public, 10,000).
     """
-    one_of("misplaced_answers", misplaced_answers, ("count", "drop", "error"))
-    found = find_files(files, "*.parquet") or find_files(files, "*.json")
+    found = find_files(files, "*.parquet", "*.json")
     if not found:
         raise DataError(f"{named(files)}: holds no Parquet or JSON file of SQuAD.")
+    check_one_format(found, "SQuAD")
     counts: Counter = Counter(dict.fromkeys(COUNTED, 0))
     queries, documents = _collect(found, misplaced_answers, counts)
     check_documents(documents, named(found))
@@ -213,7 +222,6 @@ def load_squad(
     qrels, duplicates = judge_questions(queries, labels, duplicate_questions)
     chosen = queries
     if sample:
-        check_options("benchmarks: sample", sampled, sample, given=2)
         chosen = sampled(queries, seed, **sample)
     counts["left_out_of_the_sample"] = len(queries) - len(chosen)
     qrels = {query.query_id: qrels[query.query_id] for query in chosen}

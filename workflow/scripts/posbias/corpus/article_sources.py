@@ -75,8 +75,16 @@ class Table:
                     yield found
 
     def rows(self, fields: Sequence[str], dropped: Counter) -> Iterator[Rows]:
+        found = 0
         for path in self.paths:
-            yield from read_table(path, self.columns, fields)
+            for rows in read_table(path, self.columns, fields):
+                found += rows.batch.num_rows
+                yield rows
+        if not found:
+            raise DataError(
+                f"{', '.join(map(str, self.paths))}: no row was read; give files with a row for "
+                "each article."
+            )
 
 
 def _dump(
@@ -105,8 +113,9 @@ def make_article_source(
     """Build the source that an entry of article_sources describes.
 
     asset: package, file and sha256 of a dump; files: folders that the patterns of a table are
-    looked up in; min_paragraph_chars: shorter paragraphs are left out where there are any. Raises
-    ConfigError for an unknown kind or a pattern without files, AssetError for a missing dump.
+    looked up in, without any the working directory; min_paragraph_chars: shorter paragraphs are
+    left out where there are any. Raises ConfigError for an unknown kind or a pattern without
+    files, AssetError for a missing dump.
     """
     kind = entry["kind"]
     if kind not in KINDS:

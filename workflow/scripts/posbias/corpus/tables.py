@@ -40,16 +40,19 @@ def text_batch(columns: Mapping[str, Sequence[str | None]]) -> "pa.RecordBatch":
 def find_tables(patterns: Iterable[str], places: Iterable[Path]) -> list[Path]:
     """Return the files that paths or patterns name, sorted, each once.
 
-    places: folders to look in; where none of them has a match, the working directory. Raises
-    ConfigError for a pattern without a file, for a suffix that is neither .parquet nor .jsonl(.gz),
-    and where both kinds are mixed.
+    places: folders to look in, for each pattern the first that has a match; without any, the
+    working directory. Raises ConfigError for a place that is no folder, a pattern without a file,
+    a suffix that is neither .parquet nor .jsonl(.gz), and where both kinds are mixed.
     """
-    folders = [Path(place) for place in places if Path(place).is_dir()]
+    folders = [Path(place) for place in places] or [Path()]
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"{PLACE}: {folder} is no folder; name the one that holds the files.")
     found: set[Path] = set()
     for pattern in patterns:
-        matches = next(filter(None, (_matches(f, pattern) for f in (*folders, Path()))), None)
+        matches = next(filter(None, (_matches(folder, pattern) for folder in folders)), None)
         if not matches:
-            looked = ", ".join(map(str, (*folders, Path.cwd())))
+            looked = ", ".join(str(folder.absolute()) for folder in folders)
             raise ConfigError(
                 f"{PLACE}: no file matches {pattern!r} in {looked}; mend files or folder."
             )
@@ -86,7 +89,8 @@ def read_table(path: Path, columns: Mapping[str, str], fields: Sequence[str]) ->
 
     columns: what the file calls id, title and text; fields: which of the three are read. One
     thread. Raises DataError naming the file, and the row where there is one: no Parquet or JSON
-    lines, a missing column, a column of another type, text that is not UTF-8, an empty id.
+    lines, a column that is missing, stands twice or is of another type, text that is not UTF-8, an
+    empty id.
     """
     wanted = {field: columns[field] for field in fields}
     read = _parquet_batches if _kind(path) == "Parquet" else _json_batches
@@ -112,6 +116,12 @@ def _parquet_batches(path: Path, columns: Mapping[str, str]) -> Iterator["pa.Rec
                 f"{', '.join(found)}. Name those that hold id, title and text in columns."
             )
         names = list(dict.fromkeys(columns.values()))
+        twice = [name for name in names if found.count(name) > 1]
+        if twice:
+            raise DataError(
+                f"{path}: the column(s) {', '.join(twice)} stand twice; write the file with one of "
+                "each."
+            )
         first = 1
         for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
             yield pa.record_batch(

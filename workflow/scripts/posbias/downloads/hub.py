@@ -1,12 +1,14 @@
 """What this project asks of the hub: a repository's files at a commit, and their bytes."""
 
 import logging
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from posbias.access_keys import check_key
 from posbias.downloads.waits import Broken, Patience, with_patience
 from posbias.errors import ConfigError, DataError, PosbiasError
 from posbias.files import named_disk_faults
@@ -38,7 +40,7 @@ class Listing:
 class Hub:
     """The hub at an address, asked patiently; the default address is huggingface_hub's.
 
-    sleep: how to wait, in seconds.
+    sleep: how to wait, in seconds. Raises ConfigError for a token that cannot be one.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Hub:
         self.patience, self.sleep = patience or Patience(), sleep
         # It would tell each address, and those of the storage hold a signature that lets in.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
+        _check_token()
 
     def listing(self, repo: str, kind: str, revision: str | None) -> Listing:
         """Return the files of a repository at a commit, or at the head of its main branch.
@@ -156,6 +159,18 @@ class Hub:
                 f"{repo} at {revision}: a file that the hub lists is not there: {fault}"
             )
         return PosbiasError(f"{page}: the hub refuses with {status}: {fault}")
+
+
+def _check_token() -> None:
+    from huggingface_hub import get_token
+
+    variable = os.environ.get("HF_TOKEN", "").strip()
+    for token, place in (
+        (variable, "the environment variable HF_TOKEN"),
+        (get_token(), "the token that `hf auth login` stored, or HF_TOKEN,"),
+    ):
+        if token:
+            check_key(token, place)
 
 
 def held(part: Path) -> int:

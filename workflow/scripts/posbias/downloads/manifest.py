@@ -60,9 +60,23 @@ def check_files(folder: Path, files: list[dict[str, Any]], hashes: bool) -> None
             raise DataError(
                 f"{path}: {size:,} bytes, the manifest says {entry['bytes']:,}. {_remedy(folder)}"
             )
-        if hashes and (found := sha256_file(path)) != entry["sha256"]:
+        if hashes:
+            check_hashes(folder, [entry], {entry["path"]: sha256_file(path)})
+
+
+def check_hashes(folder: Path, files: list[dict[str, Any]], found: Mapping[str, str]) -> None:
+    """Raise DataError unless files are listed with the SHA-256 found; found: by path."""
+    listed = {entry["path"]: entry["sha256"] for entry in files}
+    for name, digest in found.items():
+        path = Path(folder) / name
+        if name not in listed:
             raise DataError(
-                f"{path}: corrupted, SHA-256 is {found}, the manifest says {entry['sha256']}. "
+                f"{path}: not in {MANIFEST}, so it did not come with the download. "
+                f"{_remedy(folder)}"
+            )
+        if digest != listed[name]:
+            raise DataError(
+                f"{path}: corrupted, SHA-256 is {digest}, the manifest says {listed[name]}. "
                 f"{_remedy(folder)}"
             )
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from posbias.errors import ConfigError
 from posbias.models.nope import without_positions
+from posbias.models.own_code import refuse_own_code
+from posbias.models.wholeness import check_vocabulary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -24,7 +26,7 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
 
     if family not in CONFIG_MAPPING:
         raise ConfigError(
-            f"retrievers: family {family!r} does not exist in the transformers library; "
+            f"family {family!r} does not exist in the transformers library; "
             "examples: bert, longformer, modernbert, gpt2, bloom, llama, qwen3."
         )
     config_class = CONFIG_MAPPING[family]
@@ -32,7 +34,7 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
     unknown = [name for name in body if not hasattr(defaults, name)]
     if unknown:
         raise ConfigError(
-            f"retrievers: the family {family!r} has no option {', '.join(unknown)}; "
+            f"the family {family!r} has no option {', '.join(unknown)}; "
             "see its configuration class in the transformers library."
         )
     specials = {
@@ -46,7 +48,7 @@ def body_config(family: str, body: dict, positions: str, tokenizer: Any) -> Any:
     try:
         config = config_class(vocab_size=len(tokenizer), **specials, **body)
     except Exception as fault:  # each family checks its own options in its own way
-        raise ConfigError(f"retrievers: body of the family {family!r}: {fault}") from fault
+        raise ConfigError(f"body of the family {family!r}: {fault}") from fault
     check_encoding(config, positions)
     return without_positions(config) if positions == "none" else config
 
@@ -56,14 +58,14 @@ def check_encoding(config: Any, positions: str) -> None:
     found = "none" if positions == "none" else position_encoding(config)
     if positions not in POSITIONS or found != positions:
         raise ConfigError(
-            f"retrievers: positions {positions!r} declared for the family "
+            f"positions {positions!r} declared for the family "
             f"{config.model_type!r}, which has {position_encoding(config)!r}; "
             f"known: {', '.join(POSITIONS)}."
         )
     rotary = getattr(config, "rope_parameters", None) or {}
     if positions == "none" and any(isinstance(value, dict) for value in rotary.values()):
         raise ConfigError(
-            f"retrievers: positions none is not possible for the family {config.model_type!r}, "
+            f"positions none is not possible for the family {config.model_type!r}, "
             "whose layers turn by angles of several kinds; it works for llama and qwen3."
         )
 
@@ -108,7 +110,7 @@ def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreT
     try:
         body = AutoModel.from_config(config, dtype=torch.float32)
     except Exception as fault:  # such as heads that do not divide the width
-        raise ConfigError(f"retrievers: body of {config.model_type!r}: {fault}") from fault
+        raise ConfigError(f"body of {config.model_type!r}: {fault}") from fault
     table = body.get_input_embeddings().weight
     vectors = principal_token_vectors(token_vectors, table.shape[1], std)
     if vectors.shape != table.shape:
@@ -122,7 +124,14 @@ def build_body(config: Any, token_vectors: Path, std: float, seed: int) -> "PreT
 
 
 def load_tokenizer(path: Path) -> "PreTrainedTokenizerBase":
-    """Load a tokenizer from a local folder, padding on the right."""
+    """Load a tokenizer from a local folder, padding on the right.
+
+    Raises DataError for a folder without one, ConfigError for one that needs code of its own.
+    """
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(str(path), local_files_only=True, padding_side="right")
+    check_vocabulary(path)
+    refuse_own_code(path, "AutoTokenizer", str(path))
+    return AutoTokenizer.from_pretrained(
+        str(path), local_files_only=True, trust_remote_code=False, padding_side="right"
+    )

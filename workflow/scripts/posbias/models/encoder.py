@@ -1,13 +1,18 @@
 """Loading a SentenceTransformer folder, quietly and with right padding."""
 
+import copy
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from posbias.errors import DataError
+from posbias.errors import ConfigError, DataError, PosbiasError
+from posbias.files import read_json
 from posbias.logs import Heartbeat
+from posbias.models.bodies import usable_positions
+from posbias.models.own_code import NOT_RUN, refuse_own_code
+from posbias.models.wholeness import REMEDY, check_numbers, check_vocabulary, check_weights
 from posbias.retrieval.dense import normalise
 
 if TYPE_CHECKING:
@@ -33,7 +38,10 @@ def set_threads(threads: int) -> None:
 
 
 def load_encoder(path: Path, attention: str | None = None) -> "SentenceTransformer":
-    """Load an encoder from a local folder; raises DataError if the folder holds none.
+    """Load an encoder from a local folder.
+
+    Raises DataError if the folder holds none, or one that lacks weights or a tokenizer, and
+    ConfigError for one that needs code of its own.
 
     attention: implementation of it, None = the library's choice; results differ by rounding.
     Weights are float32 whatever the folder's own precision. Padding goes to the right whatever
@@ -43,8 +51,7 @@ def load_encoder(path: Path, attention: str | None = None) -> "SentenceTransform
     path = Path(path)
     if not (path / "modules.json").is_file():
         raise DataError(
-            f"{path}: no SentenceTransformer model (modules.json is missing); "
-            "delete the folder and run the step that makes it again."
+            f"{path}: no SentenceTransformer model (modules.json is missing); {REMEDY}."
         )
     quiet_libraries()
     import torch
@@ -54,19 +61,61 @@ def load_encoder(path: Path, attention: str | None = None) -> "SentenceTransform
     if attention is not None:
         loading["attn_implementation"] = attention
     try:
+        folders = _checked_folders(path)
         encoder = SentenceTransformer(
             str(path),
             device=None if torch.cuda.is_available() else "cpu",
             local_files_only=True,
+            trust_remote_code=False,
             model_kwargs=loading,
         )
+        for number, folder in folders.items():
+            body = encoder[number].model
+            check_weights(
+                folder,
+                type(body),
+                folder,
+                unused="pooler.",
+                config=copy.deepcopy(body.config),
+                local_files_only=True,
+            )
+    except PosbiasError:
+        raise
     except Exception as fault:  # the libraries below raise many kinds for a damaged folder
         raise DataError(
-            f"{path}: cannot be loaded ({type(fault).__name__}: {fault}); "
-            "delete the folder and run the step that makes it again."
+            f"{path}: cannot be loaded ({type(fault).__name__}: {fault}); {REMEDY}."
         ) from fault
+    check_numbers(encoder, path)
     encoder.tokenizer.padding_side = "right"
     return encoder.eval()
+
+
+def _checked_folders(path: Path) -> dict[int, Path]:
+    """Return the folders of an encoder's bodies by the number of their module."""
+    folders = {}
+    for number, module in enumerate(read_json(path / "modules.json")):
+        folder, kind = path / module["path"], module["type"]
+        if not kind.startswith("sentence_transformers."):
+            raise ConfigError(f"{path} brings its own code (modules.json: {kind}); {NOT_RUN}.")
+        if kind.endswith(".Transformer"):
+            refuse_own_code(folder, "AutoModel", str(folder))
+            check_vocabulary(folder)
+            folders[number] = folder
+    return folders
+
+
+def check_positions(encoder: "SentenceTransformer", max_tokens: int, place: str) -> None:
+    """Raise ConfigError if inputs may be longer than the positions of an encoder's body.
+
+    place: of the limit in the config.
+    """
+    config = getattr(getattr(encoder[0], "model", None), "config", None)
+    limit = None if config is None else usable_positions(config)
+    if limit is not None and max_tokens > limit:
+        raise ConfigError(
+            f"{place} is {max_tokens}, but the encoder has {limit} positions; set it to {limit} or "
+            "less."
+        )
 
 
 def encode_unit(

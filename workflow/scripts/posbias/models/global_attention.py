@@ -28,14 +28,14 @@ def transformer_arguments(choice: str, config: Any) -> dict[str, Any]:
     """
     if choice not in CHOICES:
         raise ConfigError(
-            f"retrievers: global_attention {choice!r} does not exist; known: {', '.join(CHOICES)}."
+            f"global_attention {choice!r} does not exist; known: {', '.join(CHOICES)}."
         )
     output: str | list = "last_hidden_state"
     task = "feature-extraction"
     if choice == "first":
         if config.model_type != "longformer":
             raise ConfigError(
-                f"retrievers: global_attention first is not possible for the family "
+                f"global_attention first is not possible for the family "
                 f"{config.model_type!r}; it works for longformer. Use none."
             )
         output, task = ["hidden_states", -1], "sequence-classification"

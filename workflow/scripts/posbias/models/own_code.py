@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from posbias.downloads.manifest import MANIFEST, check_files, read_manifest
-from posbias.errors import ConfigError
+from posbias.downloads.manifest import MANIFEST, read_manifest
+from posbias.errors import ConfigError, DataError
 from posbias.files import read_json, write_json
+from posbias.models.pinned_files import CODE, checked_hashes, files_of
 
 CONFIGS = ("config.json", "tokenizer_config.json")
+NOT_RUN = "which is not run here; name a model whose class the transformers library has"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -32,12 +34,8 @@ def loadable_folder(
     """
     folder = Path(folder)
     if not trust:
-        if used_class in read_json(folder / "config.json").get("auto_map", {}):
-            # With a known model_type the library would take its own class and load half of it.
-            raise ConfigError(
-                f"{place}: {folder} brings its own code; read it, and set "
-                "trust_remote_code: true if it may run."
-            )
+        remedy = "read it, and set trust_remote_code: true if it may run"
+        refuse_own_code(folder, used_class, f"{place}: {folder}", remedy)
         yield folder
         return
     for source in filter(None, (folder, code)):
@@ -53,8 +51,26 @@ def loadable_folder(
         yield view
 
 
+def refuse_own_code(folder: Path, used_class: str, place: str, remedy: str = NOT_RUN) -> None:
+    """Raise ConfigError for a model whose config, tokenizer or `used_class` is code of its own.
+
+    With a known model_type the library would take its own class in its place, and load half of
+    the model. place: heads the message.
+    """
+    for file, config in _configs(Path(folder)).items():
+        named = {"AutoConfig", used_class, "AutoTokenizer"} & _auto_map(config).keys()
+        if named:
+            raise ConfigError(
+                f"{place} brings its own code (auto_map of {file}: {', '.join(sorted(named))}); "
+                f"{remedy}."
+            )
+
+
 def check_pinned(folder: Path, place: str) -> None:
-    """Raise ConfigError unless the folder is a download of a commit, DataError for changed code."""
+    """Raise ConfigError unless the folder is a download of a commit.
+
+    Raises DataError for code, or a file that chooses code, which is not as it was downloaded.
+    """
     manifest = read_manifest(folder) if (folder / MANIFEST).is_file() else {}
     if not _COMMIT.fullmatch(str(manifest.get("revision"))):
         raise ConfigError(
@@ -62,8 +78,13 @@ def check_pinned(folder: Path, place: str) -> None:
             f"commit ({MANIFEST} with a revision of 40 hexadecimal digits); name it under "
             "downloads, or set trust_remote_code: false."
         )
-    code = [entry for entry in manifest["files"] if entry["path"].endswith(".py")]
-    check_files(folder, code, hashes=True)
+    checked_hashes(folder, files_of(folder, (*CODE, "*.json"), below=True))
+
+
+def _auto_map(config: dict) -> dict:
+    """Return the classes that a configuration names; old tokenizers list theirs alone."""
+    found = config.get("auto_map") or {}
+    return {"AutoTokenizer": found} if isinstance(found, list) else found
 
 
 def _mapped(config: dict, change: Callable[[str], str]) -> dict:
@@ -74,12 +95,19 @@ def _mapped(config: dict, change: Callable[[str], str]) -> dict:
             return [changed(one) for one in reference]
         return reference and change(reference)
 
-    return {name: changed(reference) for name, reference in config.get("auto_map", {}).items()}
+    return {name: changed(reference) for name, reference in _auto_map(config).items()}
 
 
 def _configs(folder: Path) -> dict[str, dict]:
     """Return the configurations of a model that may name classes of its own, by file."""
-    return {name: read_json(folder / name) for name in CONFIGS if (folder / name).is_file()}
+    return {name: _config(folder / name) for name in CONFIGS if (folder / name).is_file()}
+
+
+def _config(path: Path) -> dict:
+    config = read_json(path)
+    if not isinstance(config, dict):
+        raise DataError(f"{path}: holds no object of settings; fetch the model again.")
+    return config
 
 
 def _elsewhere(folder: Path) -> set[tuple[str, str]]:

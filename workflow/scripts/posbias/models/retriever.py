@@ -15,6 +15,7 @@ from posbias.models.bodies import body_config, build_body, check_length, load_to
 from posbias.models.checkpoints import SETTINGS_FILE
 from posbias.models.encoder import load_encoder, quiet_libraries
 from posbias.models.pretrained import pretrained_tokenizer, pretrained_transformer
+from posbias.models.tokenizers import check_room
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -50,9 +51,7 @@ def build_retriever(
 
     pooling = entry["pooling"]
     if pooling not in POOLINGS:
-        raise ConfigError(
-            f"retrievers: pooling {pooling!r} does not exist; known: {', '.join(POOLINGS)}."
-        )
+        raise ConfigError(f"pooling {pooling!r} does not exist; known: {', '.join(POOLINGS)}.")
     limit = longest_input(entry, max_tokens)
     if starts_from_checkpoint(entry, encoder, checkpoint):
         transformer = pretrained_transformer(entry, checkpoint, limit, seed)
@@ -79,6 +78,7 @@ def retriever_tokenizer(
         return pretrained_tokenizer(entry, checkpoint, limit)
     tokenizer = load_tokenizer(encoder)
     check_length(body_config(entry["family"], entry["body"], entry["positions"], tokenizer), limit)
+    check_room(tokenizer, limit)
     tokenizer.model_max_length = limit
     return tokenizer
 
@@ -96,25 +96,22 @@ def starts_from_checkpoint(
     if "checkpoint" in entry:
         if checkpoint is None:
             raise ConfigError(
-                f"retrievers: checkpoint {entry['checkpoint']!r} is named, but its folder is not "
+                f"checkpoint {entry['checkpoint']!r} is named, but its folder is not "
                 "given; set checkpoint_folder."
             )
         if "family" in entry or "body" in entry:
             raise ConfigError(
-                "retrievers: an entry names either a checkpoint, or family and body; "
-                "delete one of them."
+                "an entry names either a checkpoint, or family and body; delete one of them."
             )
         return True
     if encoder is None:
         raise ConfigError(
-            f"retrievers: a {entry['family']} from scratch needs the folder of an encoder for "
+            f"a {entry['family']} from scratch needs the folder of an encoder for "
             "its tokenizer and token vectors; set encoder."
         )
     surplus = [name for name in OF_CHECKPOINTS if entry.get(name) is not None]
     if surplus:
-        raise ConfigError(
-            f"retrievers: {', '.join(surplus)} can only be set for an entry with a checkpoint."
-        )
+        raise ConfigError(f"{', '.join(surplus)} can only be set for an entry with a checkpoint.")
     return False
 
 
@@ -126,11 +123,19 @@ def _from_scratch(
     tokenizer = load_tokenizer(encoder)
     config = body_config(entry["family"], entry["body"], entry["positions"], tokenizer)
     check_length(config, max_tokens)
+    check_room(tokenizer, max_tokens)
     body = build_body(config, Path(encoder) / "model.safetensors", token_vectors_std, seed)
     with TemporaryDirectory() as folder:
         body.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        return Transformer(folder, max_seq_length=max_tokens)
+        trusted = {"trust_remote_code": False}
+        return Transformer(
+            folder,
+            max_seq_length=max_tokens,
+            model_kwargs=dict(trusted),
+            config_kwargs=dict(trusted),
+            processor_kwargs=dict(trusted),
+        )
 
 
 def bf16_wanted(autocast: str) -> bool:

@@ -40,17 +40,17 @@ def token_policy(options: Mapping[str, Any] | None) -> TokenPolicy:
     unknown = sorted(options.keys() - TokenPolicy.__dataclass_fields__.keys())
     if unknown:
         raise ConfigError(
-            f"retrievers: tokenizer has no option {', '.join(unknown)}; known: "
+            f"tokenizer has no option {', '.join(unknown)}; known: "
             f"{', '.join(TokenPolicy.__dataclass_fields__)}."
         )
     policy = TokenPolicy(**options)
     if policy.truncation_side not in SIDES:
         raise ConfigError(
-            f"retrievers: tokenizer.truncation_side {policy.truncation_side!r} does not exist; "
+            f"tokenizer.truncation_side {policy.truncation_side!r} does not exist; "
             f"known: {', '.join(SIDES)}."
         )
     if policy.append_end not in (None, True, False):
-        raise ConfigError("retrievers: tokenizer.append_end must be true, false or null.")
+        raise ConfigError("tokenizer.append_end must be true, false or null.")
     return policy
 
 
@@ -81,6 +81,16 @@ def end_token(tokenizer: "PreTrainedTokenizerBase", name: str) -> tuple[str, int
         if number is not None:
             return token, number
     raise ConfigError(f"{name}: the tokenizer has no end token; set tokenizer.append_end to null.")
+
+
+def check_room(tokenizer: "PreTrainedTokenizerBase", max_tokens: int) -> None:
+    """Raise ConfigError unless an input of `max_tokens` holds more than special tokens."""
+    special = tokenizer.num_special_tokens_to_add()
+    if max_tokens <= special:
+        raise ConfigError(
+            f"max_tokens is {max_tokens}, which leaves no room for text beside {special} special "
+            "tokens; raise max_tokens of the retriever or of the training block."
+        )
 
 
 def describe(tokenizer: "PreTrainedTokenizerBase") -> str:
@@ -164,7 +174,9 @@ def _check_survives_storage(tokenizer: "PreTrainedTokenizerBase", name: str) -> 
 
     with TemporaryDirectory() as folder:
         tokenizer.save_pretrained(folder)
-        stored = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        stored = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
     texts = list(PROBES)
     limits = {"truncation": True, "max_length": 16, "padding": True}
     if any(

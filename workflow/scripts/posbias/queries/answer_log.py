@@ -13,7 +13,7 @@ import logging
 import os
 import threading
 import time
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
 from posbias.errors import DataError, PosbiasError
@@ -23,7 +23,8 @@ from posbias.queries.chat import ChatAnswer, ChatRequest
 log = logging.getLogger(__name__)
 
 SYNC_SECONDS = 1.0  # a killed process loses nothing; a power cut loses at most this much
-ANSWER_FIELDS = tuple(field.name for field in fields(ChatAnswer))
+# An answer whose fault may pass is never found here, so that nothing is kept of this.
+ANSWER_FIELDS = tuple(field.name for field in fields(ChatAnswer) if field.name != "passing")
 
 
 class LockedError(PosbiasError):
@@ -176,7 +177,8 @@ class AnswerLog:
 
         Raises PosbiasError if the disk is full; the log then ends with the line before.
         """
-        record = {"fingerprint": mark, **asdict(answer), "dollars": dollars, "final": final}
+        held = {name: getattr(answer, name) for name in ANSWER_FIELDS}
+        record = {"fingerprint": mark, **held, "dollars": dollars, "final": final}
         raw = json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
         with self._mutex, named_disk_faults(self.path):
             try:

@@ -201,14 +201,15 @@ class _Batches:
             row = rows[custom_id]
             if isinstance(result, ApiFault):
                 self._events[f"fault: {result.reason}"] += 1
-                answer = error_answer(row.key, self._api.secret_free(result))
+                said, passing = self._api.secret_free(result), result.action != "answer"
+                answer = error_answer(row.key, said, passing)
                 paid = row.bound if result.perhaps_paid else 0.0
                 self._events["lost_calls"] += result.perhaps_paid
                 self._log.append(custom_id, answer, paid, final=False)
                 dollars += paid
                 if result.action == "stop":
                     stop = result
-                if result.action != "answer":
+                if passing:
                     reasons[custom_id] = answer.error
                     continue
             else:
@@ -232,7 +233,7 @@ class _Batches:
         for custom_id, row in left.items():
             if not packer.put_back(custom_id, counted):
                 error = reasons.get(custom_id, "missing: in neither file of its batch")
-                answer = error_answer(row.key, error)
+                answer = error_answer(row.key, error, passing=True)
                 self._log.append(custom_id, answer, 0.0, final=False)
                 yield answer
 

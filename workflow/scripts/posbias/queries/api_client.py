@@ -9,7 +9,7 @@ from typing import Any
 
 from posbias.errors import ConfigError
 from posbias.queries.api_errors import ApiFault, fault_of, one_line
-from posbias.queries.api_options import ApiOptions, read_access
+from posbias.queries.api_options import ApiOptions, bad_address, read_access, server_of
 
 ENDPOINT = "/v1/chat/completions"
 LISTED = 100  # batches a page
@@ -30,19 +30,23 @@ class ChatApi:
             ) from fault
         address, self._key = read_access(options, place)
         self._options, self._seed = options, seed
-        # Retries are ours: the package's own could not tell what a lost call may have cost.
-        self._client = openai.OpenAI(
-            api_key=self._key, base_url=address, timeout=options.timeout_seconds, max_retries=0
-        )
+        self.server = server_of(address)
+        try:
+            # Retries are ours: the package's own could not tell what a lost call may have cost.
+            self._client = openai.OpenAI(
+                api_key=self._key, base_url=address, timeout=options.timeout_seconds, max_retries=0
+            )
+        except Exception as fault:  # its HTTP client has its own fault for an address
+            raise bad_address(options, place, address) from fault
 
     def _call(self, function: Any, *arguments: Any, **named: Any) -> bytes:
         import openai
 
         try:
             return function(*arguments, **named).http_response.content
-        except openai.OpenAIError as fault:
+        except (openai.OpenAIError, UnicodeError) as fault:
             # Without its cause: a traceback must not show what the request held.
-            raise fault_of(fault, self._key) from None
+            raise fault_of(fault, self._key, self.server) from None
 
     def _json(self, function: Any, *arguments: Any, **named: Any) -> dict:
         raw = self._call(function, *arguments, **named)

@@ -80,6 +80,9 @@ def read_completion(key: str, body: object) -> ChatAnswer:
     )
 
 
-def error_answer(key: str, error: str) -> ChatAnswer:
-    """Return the answer of a request that got none; error: "<reason>: <what was said>"."""
-    return ChatAnswer(key, None, None, "error", 0, 0, 0, "", error)
+def error_answer(key: str, error: str, passing: bool = False) -> ChatAnswer:
+    """Return the answer of a request that got none; error: "<reason>: <what was said>".
+
+    passing: whether a later try may get one.
+    """
+    return ChatAnswer(key, None, None, "error", 0, 0, 0, "", error, passing)

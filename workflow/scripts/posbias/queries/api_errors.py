@@ -4,11 +4,13 @@ import email.utils
 import time
 from collections.abc import Mapping
 
+from posbias.access_keys import written_forms
 from posbias.errors import PosbiasError
 
 QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 FINAL = {401: "authentication", 402: "payment", 403: "permission", 404: "not_found"}
 GATEWAY = {408, 502, 504, 520, 522, 524}  # the model may have answered, and been paid, all the same
+NEVER_SENT = ("Connect", "LocalProtocol", "Pool", "Unicode", "Unsupported")  # names of faults
 LONGEST_MESSAGE = 300  # characters
 
 
@@ -40,7 +42,8 @@ def one_line(message: object, secret: str = "") -> str:
     """Return a message on one line, not too long and without the secret."""
     text = str(message).encode("utf-8", "replace").decode("utf-8")
     if secret:
-        text = text.replace(secret, "***")
+        for form in written_forms(secret):
+            text = text.replace(form, "***")
     return " ".join(text.split())[:LONGEST_MESSAGE]
 
 
@@ -85,17 +88,23 @@ def fault_of_status(
     return ApiFault("answer", code, f"status {status}: {message}")
 
 
-def fault_of(fault: Exception, secret: str = "") -> ApiFault:
-    """Say what an exception of the openai client means; other exceptions are raised again."""
+def fault_of(fault: Exception, secret: str = "", server: str = "") -> ApiFault:
+    """Say what an exception of the openai client means; other exceptions are raised again.
+
+    server: its address, named where it could not be reached.
+    """
     import openai
 
     if isinstance(fault, openai.APIStatusError):
         return fault_of_status(fault.status_code, fault.body, fault.response.headers, secret)
     if isinstance(fault, openai.APIConnectionError):
-        # A connection that was never made has cost nothing.
-        made = "Connect" not in type(fault.__cause__).__name__
+        # What never left this machine has cost nothing.
+        sent = not type(fault.__cause__).__name__.startswith(NEVER_SENT)
         timed_out = isinstance(fault, openai.APITimeoutError)
         reason = "timeout" if timed_out else "connection"
         cause = one_line(f"{type(fault.__cause__).__name__} {fault.__cause__ or ''}", secret)
-        return ApiFault("retry", reason, cause, perhaps_paid=made)
+        return ApiFault("retry", reason, f"{server} {cause}".strip(), perhaps_paid=sent)
+    if isinstance(fault, UnicodeError):
+        cause = one_line(f"{type(fault).__name__} {fault}", secret)
+        return ApiFault("stop", "not_sent", f"the request cannot be written ({cause})")
     raise fault

@@ -4,7 +4,9 @@ import dataclasses
 import math
 import os
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from posbias.access_keys import check_key
 from posbias.errors import ConfigError
 from posbias.options import check_options
 
@@ -143,19 +145,39 @@ def _check(place: str, name: str, value: object, kind: object) -> None:
 
 
 def read_access(options: ApiOptions, place: str) -> tuple[str, str]:
-    """Return address and key from the environment; raises ConfigError naming the variable."""
+    """Return address and key from the environment.
+
+    Raises ConfigError naming the variable, and never the key.
+    """
     key = os.environ.get(options.key_variable, "").strip()
     if not key:
         raise ConfigError(
             f"{place}.key_variable: the environment variable {options.key_variable} is not set; "
             "export the key of your account in it (any word for a server that wants none)."
         )
+    check_key(key, f"{place}.key_variable: the environment variable {options.key_variable}")
     if options.base_url_variable is None:
         return HOME, key
     address = os.environ.get(options.base_url_variable, "").strip()
-    if not address.startswith(("http://", "https://")):
-        raise ConfigError(
-            f"{place}.base_url_variable: the environment variable {options.base_url_variable} "
-            f"holds {address!r}; set it to the server's address, such as http://127.0.0.1:8000/v1."
-        )
+    if not address.startswith(("http://", "https://")) or not server_of(address):
+        raise bad_address(options, place, address)
     return address, key
+
+
+def bad_address(options: ApiOptions, place: str, address: str) -> ConfigError:
+    """Return the fault of a variable that holds no server's address."""
+    return ConfigError(
+        f"{place}.base_url_variable: the environment variable {options.base_url_variable} "
+        f"holds {address!r}; set it to the server's address, such as http://127.0.0.1:8000/v1."
+    )
+
+
+def server_of(address: str) -> str:
+    """Return protocol, host and port of an address, empty where it has none that can be."""
+    try:
+        parts = urlsplit(address)
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return ""
+    whole = parts.hostname and address.isprintable() and " " not in address
+    return f"{parts.scheme}://{parts.hostname}{port}" if whole else ""

@@ -31,6 +31,7 @@ class SyncAsker:
         self.settings = options.settings(seed)
         self.events: Counter = Counter()
         self._api, self._options, self._seed = api, options, seed
+        self._watch = _Watch(options.stop_after_failures, api.server)
 
     def ask(self, requests: Chosen, answer_log: AnswerLog) -> Iterator[ChatAnswer]:
         """Yield answers as they come.
@@ -46,7 +47,9 @@ class SyncAsker:
             )
         budget = Budget(self._options.cap_dollars, answer_log.dollars)
         patience = Patience(self._options, self._seed, self.events)
-        worker = _Worker(self._api, self._options, self.settings, answer_log, budget, patience)
+        worker = _Worker(
+            self._api, self._options, self.settings, answer_log, budget, patience, self._watch
+        )
         prices = Prices(self._options)
         waiting, under_way = iter(requests), set[Future]()
         with ThreadPoolExecutor(self._options.concurrency) as pool:
@@ -71,13 +74,11 @@ class _Worker:
 
     def __init__(
         self, api: ChatApi, options: ApiOptions, settings: dict, answer_log: AnswerLog,
-        budget: Budget, patience: Patience,
+        budget: Budget, patience: Patience, watch: "_Watch",
     ) -> None:  # fmt: skip
-        self._api, self._options, self._settings = api, options, settings
+        self._api, self._settings = api, settings
         self._log, self._budget, self._patience = answer_log, budget, patience
-        self._prices = Prices(options)
-        self._failures = 0
-        self._mutex = threading.Lock()
+        self._prices, self._watch = Prices(options), watch
 
     def answer(self, request: ChatRequest, bound: float) -> ChatAnswer:
         """Get one answer and log it; `bound` dollars are set aside for the first call."""
@@ -98,7 +99,8 @@ class _Worker:
                     try:
                         self._patience.wait(request.key, attempt, fault)
                     except ApiFault:
-                        answer, final = error_answer(request.key, str(fault)), False
+                        passing, final = fault.action == "retry", False
+                        answer = error_answer(request.key, str(fault), passing)
                         break
                 if not held:
                     if not self._budget.try_reserve(bound):
@@ -107,7 +109,7 @@ class _Worker:
             self._log.append(mark, answer, dollars, final)
         finally:
             self._budget.settle(held, dollars)
-        self._watch(answer)
+        self._watch.take(answer)
         return answer
 
     def _completed(self, request: ChatRequest, bound: float) -> tuple[ChatAnswer, float]:
@@ -126,12 +128,21 @@ class _Worker:
             self._patience.count("over_bound")
         return answer, dollars
 
-    def _watch(self, answer: ChatAnswer) -> None:
+
+class _Watch:
+    """Counts the requests in a row that got no answer, from one `ask` to the next."""
+
+    def __init__(self, most: int, server: str) -> None:
+        self._most, self._server = most, server
+        self._failures = 0
+        self._mutex = threading.Lock()
+
+    def take(self, answer: ChatAnswer) -> None:
         """Raise ApiStopped if too many requests in a row got no answer."""
         with self._mutex:
             self._failures = self._failures + 1 if answer.finish == "error" else 0
-            if self._failures >= self._options.stop_after_failures:
+            if self._failures >= self._most:
                 raise ApiStopped(
-                    f"{self._failures} requests in a row got no answer (stop_after_failures), "
-                    f"the last because of {answer.error}; see to the cause."
+                    f"{self._failures} requests in a row got no answer from {self._server} "
+                    f"(stop_after_failures), the last because of {answer.error}; see to the cause."
                 )

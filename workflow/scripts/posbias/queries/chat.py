@@ -17,8 +17,9 @@ class ChatRequest:
 class ChatAnswer:
     """What came of one request: a text, a refusal, or the fault that kept it from an answer.
 
-    finish: "stop", "length" (cut), "content_filter" or "error"; error: set with "error" only;
-    cached_tokens: those of input_tokens that were read from the provider's prompt cache.
+    finish: "stop", "length" (cut), "content_filter" or "error"; error: set with "error" only, the
+    reason up to its first colon; cached_tokens: those of input_tokens that were read from the
+    provider's prompt cache; passing: the error may be gone when the request is made again.
     """
 
     key: str
@@ -30,6 +31,12 @@ class ChatAnswer:
     output_tokens: int
     model: str
     error: str | None
+    passing: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The kind of the error, such as timeout."""
+        return (self.error or "unknown").split(":")[0]
 
 
 class Answerer(Protocol):

@@ -6,20 +6,20 @@ config is the only one.
 """
 
 import logging
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from posbias.errors import ConfigError, DataError
+from posbias.errors import ConfigError, DataError, PosbiasError
 from posbias.files import read_json
 from posbias.logs import Heartbeat
 from posbias.models.bodies import usable_positions
 from posbias.models.encoder import quiet_libraries
 from posbias.models.own_code import loadable_folder
 from posbias.models.token_batches import padded, token_batches
+from posbias.models.wholeness import REMEDY, check_numbers, check_vocabulary, check_weights
 from posbias.queries.panel import PanelScores
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 DTYPES = ("float32", "float16", "bfloat16")
 LOADED_AS = "AutoModelForSequenceClassification"
 TASK = "ForSequenceClassification"
-_LAYER = re.compile(r"\.\d+\..*\.weight$")
 
 
 class CrossEncoderMember:
@@ -55,6 +54,15 @@ class CrossEncoderMember:
         self.name, self.segments = name, segments
         self.max_tokens, self.batch_tokens = max_tokens, batch_tokens
         self.place = f"verification.panel.{name}"
+        for option, tokens in (("max_tokens", max_tokens), ("batch_tokens", batch_tokens)):
+            if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1:
+                raise ConfigError(
+                    f"{self.place}: {option} must be a whole number of tokens, is {tokens!r}."
+                )
+        if not isinstance(trust_remote_code, bool):
+            raise ConfigError(
+                f"{self.place}: trust_remote_code must be true or false, is {trust_remote_code!r}."
+            )
         self.model = load_cross_encoder(model, dtype, trust_remote_code, code, self.place)
         positions = usable_positions(self.model.config)
         if positions is not None and max_tokens > positions:
@@ -154,6 +162,7 @@ def load_cross_encoder(
     quiet_libraries()
     import torch
     from sentence_transformers import CrossEncoder
+    from transformers import AutoModelForSequenceClassification
 
     if not torch.cuda.is_available() and dtype != "float32":
         log.info("%s: no GPU, so it computes in float32 instead of %s", place, dtype)
@@ -161,7 +170,8 @@ def load_cross_encoder(
     loading = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     with loadable_folder(folder, LOADED_AS, trust_remote_code, code, place) as source:
         try:
-            check_weights(source, loading)
+            check_vocabulary(folder)
+            check_weights(source, AutoModelForSequenceClassification, folder, **loading)
             model = CrossEncoder(
                 str(source),
                 device=None if torch.cuda.is_available() else "cpu",
@@ -170,34 +180,16 @@ def load_cross_encoder(
                 model_kwargs={"dtype": getattr(torch, dtype)},
                 **loading,
             )
+        except PosbiasError:
+            raise
         except Exception as fault:  # the libraries below raise many kinds for a damaged folder
             raise DataError(
-                f"{folder}: cannot be loaded ({type(fault).__name__}: {fault}); "
-                "delete the folder and run the step that makes it again."
+                f"{folder}: cannot be loaded ({type(fault).__name__}: {fault}); {REMEDY}."
             ) from fault
+    check_numbers(model, folder)
     if model.num_labels != 1:
         raise ConfigError(
             f"{place}: {folder} gives {model.num_labels} numbers per pair, not one score; "
             "name a model with one label."
         )
     return model.eval()
-
-
-def check_weights(folder: Path, loading: Mapping[str, Any]) -> None:
-    """Raise DataError unless a folder holds all weights of its model, and no layer beyond them.
-
-    The library would fill what is missing with random numbers. Only names and shapes are read.
-    loading: arguments of `from_pretrained`.
-    """
-    from transformers import AutoModelForSequenceClassification
-
-    _, report = AutoModelForSequenceClassification.from_pretrained(
-        str(folder), output_loading_info=True, device_map={"": "meta"}, **loading
-    )
-    missing = sorted(report["missing_keys"])
-    surplus = sorted(name for name in report["unexpected_keys"] if _LAYER.search(f".{name}"))
-    if missing or surplus:
-        raise DataError(
-            f"the weights are not those that config.json describes: missing {missing[:3]}, "
-            f"left over {surplus[:3]}"
-        )

@@ -14,6 +14,9 @@ from posbias.queries.cloze import ClozeGenerator
 if TYPE_CHECKING:
     from posbias.queries.personas import PersonaChoices
 
+# Options of LlmGenerator, whoever answers it.
+LLM_OPTIONS = ("documents_at_once", "allowed_failures")
+
 
 class QueryGenerator(Protocol):
     """Makes candidates from document records (`doc_id`, `text`, `bin`)."""
@@ -104,8 +107,8 @@ def _local_lm(name: str, options: dict, around: Surroundings, place: str) -> Que
 
 
 def answerer_options(options: Mapping[str, Any]) -> tuple[dict, dict]:
-    """Part the option of all generators that ask a model from those of their answerers."""
-    own = {key: value for key, value in options.items() if key == "documents_at_once"}
+    """Part the options of all generators that ask a model from those of their answerers."""
+    own = {key: value for key, value in options.items() if key in LLM_OPTIONS}
     return own, {key: value for key, value in options.items() if key not in own}
 
 

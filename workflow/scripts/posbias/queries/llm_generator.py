@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from posbias.corpus.segments import POSITIONS, Segment, segments_of
-from posbias.errors import ConfigError, DataError
+from posbias.errors import ConfigError, DataError, PosbiasError
 from posbias.queries.answer_place import place_of_answer
 from posbias.queries.candidates import Candidate, length_class
 from posbias.queries.chat import Answerer, ChatAnswer, ChatRequest
@@ -92,17 +92,25 @@ class LlmGenerator:
         outcomes: Counter,
         dollars: Callable[[Counter], float] = lambda used: 0.0,
         documents_at_once: int = 1000,
+        allowed_failures: float = 0.0,
     ) -> None:
         """name: of the generator in its candidates; outcomes: the answerer's own counts.
 
         dollars: the price of calls by their tokens; documents_at_once: whose texts and answers
-        are held together: a provider that takes whole batches needs many, memory grows with it.
+        are held together: a provider that takes whole batches needs many, memory grows with it;
+        allowed_failures: share of the requests, 0 to 1, that may end by faults which pass, such as
+        timeouts, and be dropped; more of them end the run once all others were tried.
         """
         at_once = documents_at_once
         if not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1:
             raise ConfigError(f"{name}: documents_at_once must be a whole number, is {at_once!r}.")
+        share = allowed_failures
+        if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
+            raise ConfigError(f"{name}: allowed_failures must be from 0 to 1, is {share!r}.")
         self.answerer, self.personas, self.name = answerer, personas, name
         self.outcomes, self.dollars, self.documents_at_once = outcomes, dollars, at_once
+        self.allowed_failures, self.last_failure = share, ""
+        self.failures: Counter = Counter()
         self.usage: dict[str, Counter] = {stage: Counter() for stage in STAGES}
         self.finishes: dict[str, Counter] = {stage: Counter() for stage in STAGES}
         self.places: dict[str, Counter] = {position: Counter() for position in POSITIONS}
@@ -116,11 +124,22 @@ class LlmGenerator:
 
         A query that repeats an earlier one of its document, but for case and spaces, is dropped.
         Raises DataError if the personas are not those of the documents, or the answerer's answers
-        not those of its requests.
+        not those of its requests; PosbiasError at the end if more requests than allowed ended by
+        a fault that passes: their queries would be missing for good.
         """
         pairs = self.personas.follow(documents)
         while chunk := [Choice(*pair) for pair in islice(pairs, self.documents_at_once)]:
             yield from self._queries(self._aims(chunk, dropped), dropped)
+        failed = self.failures.total()
+        asked = sum(used["calls"] for used in self.usage.values())
+        if failed > self.allowed_failures * asked:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in self.failures.most_common())
+            raise PosbiasError(
+                f"{self.name}: {failed} of {asked} requests failed for passing reasons ({reasons}; "
+                f"the last: {self.last_failure}); run again: what was answered is in the log, and "
+                "only the rest is asked for. The option allowed_failures lets a share of them pass "
+                f"(now {self.allowed_failures:g})."
+            )
 
     def _aims(self, chunk: Sequence[Choice], dropped: Counter) -> list[Aim]:
         """Return what there is to ask for after stage 1."""
@@ -188,6 +207,9 @@ class LlmGenerator:
             used = (1, answer.input_tokens, answer.cached_tokens, answer.output_tokens)
             self.usage[stage].update(dict(zip(COUNTED, used, strict=True)))
             self.finishes[stage][answer.finish] += 1
+            if answer.passing:
+                self.failures[answer.reason] += 1
+                self.last_failure = answer.error
         missing = [key for key, answer in answers.items() if answer is None]
         if missing:
             raise DataError(
@@ -214,6 +236,7 @@ class LlmGenerator:
             },
             "finish": {stage: dict(sorted(ends.items())) for stage, ends in self.finishes.items()},
             "outcomes": dict(sorted(self.outcomes.items())),
+            "failed_for_passing_reasons": dict(sorted(self.failures.items())),
             "difficulty": dict(sorted(self.difficulties.items())),
             "length_asked": {
                 asked: dict(sorted(found.items())) for asked, found in sorted(self.lengths.items())

@@ -69,7 +69,7 @@ class Unpaid:
 def outcome(answer: ChatAnswer) -> str:
     """Name what came of a request: answered, refused, cut, content_filter or error: <reason>."""
     if answer.finish == "error":
-        return f"error: {(answer.error or 'unknown').split(':')[0]}"
+        return f"error: {answer.reason}"
     if answer.finish == "length":
         return "cut"
     if answer.finish == "content_filter":

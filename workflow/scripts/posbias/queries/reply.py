@@ -63,7 +63,7 @@ def read_object(answer: ChatAnswer, keys: Sequence[str]) -> dict[str, Any]:
     Raises UnreadableReply.
     """
     if answer.finish == "error":
-        raise UnreadableReply("the request failed")
+        raise UnreadableReply(f"the request failed ({answer.reason})")
     if answer.refusal:
         raise UnreadableReply("refused")
     if answer.finish == "content_filter":
