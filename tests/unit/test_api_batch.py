@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from api_runs import ALL, PROMPTS, REQUESTS, batch_answerer, logged, texts
+from api_runs import ALL, PROMPTS, REQUESTS, batch_answerer, by_prompt, logged, texts
 from fake_openai import KEY, MODEL, toy_options
 from posbias.errors import ConfigError
 from posbias.queries.api_answerer import make_api_answerer
@@ -111,6 +111,16 @@ def test_missing_results_are_given_up_after_a_while(server, path):
     assert counts["error: missing"] == 1 and one.events["missing_results"] == 3
     assert texts(batch_answerer(path).answers(REQUESTS)) == ALL  # but not for ever
     assert server.paid == Counter(PROMPTS)
+
+
+def test_only_requests_that_may_fare_better_are_said_to(server, path):
+    server.plan.update({"p1": ["missing"], "p2": ["500"], "p3": ["no_choices"],
+                        "p4": ["400:context_length_exceeded"], "p5": ["null_text"],
+                        "p6": ["refusal"]})  # fmt: skip
+    found = by_prompt(batch_answerer(path, ask_again=0).answers(REQUESTS))
+    passing = {prompt for prompt, answer in found.items() if answer.passing}
+    assert passing == {"p1", "p2", "p3"}
+    assert {p for p, answer in found.items() if answer.finish == "error"} == passing | {"p4", "p5"}
 
 
 def test_both_files_empty(server, path):

@@ -122,6 +122,8 @@ def test_without_a_cap_nothing_is_refused():
 class RandomApi:
     """Charges a random part of what a call may cost, and loses some calls on the way."""
 
+    server = "http://nowhere"
+
     def __init__(self, seed: int, most_output: int) -> None:
         self._random, self._lock = random.Random(seed), threading.Lock()
         self._most, self.charged = most_output, 0.0

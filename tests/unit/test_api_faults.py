@@ -2,7 +2,10 @@
 
 import json
 from collections import Counter
+from urllib.parse import quote
 
+import httpx2
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +16,7 @@ from posbias.queries.api_completion import BadBody, Usage, read_completion, read
 from posbias.queries.api_errors import (
     ApiFault,
     ApiStopped,
+    fault_of,
     fault_of_status,
     one_line,
     seconds_to_wait,
@@ -91,6 +95,48 @@ def test_messages_are_short_and_keep_the_secret():
     assert one_line("a\n b\tsk-1 c", "sk-1") == "a b *** c"
     assert len(one_line("x" * 10_000)) <= 300
     assert "sk-1" not in one_line("x" * 297 + "sk-1", "sk-1")
+
+
+@pytest.mark.parametrize(
+    "form", [repr, lambda key: repr(key.encode()), json.dumps, quote, lambda key: f"Bearer {key}"]
+)
+@pytest.mark.parametrize("key", ["sk-1", "a\\b'c", "say\"it's", "p%q/r+s"])
+def test_no_written_form_of_the_secret_is_told(key, form):
+    told = one_line(f"header {form(key)} was bad", key)
+    assert "***" in told
+    assert key not in told and form(key).strip("b'\"") not in told
+
+
+def test_what_was_never_sent_has_cost_nothing():
+    request = httpx2.Request("POST", "http://here/v1")
+    for cause, paid in (
+        (httpx2.LocalProtocolError("Illegal header value b'Bearer sk-1\\n'"), False),
+        (httpx2.UnsupportedProtocol("ftp"), False),
+        (httpx2.ConnectError("[Errno 111] Connection refused"), False),
+        (httpx2.ConnectTimeout("late"), False),
+        (httpx2.PoolTimeout("none free"), False),
+        (UnicodeEncodeError("ascii", "k\u201c", 1, 2, "ordinal"), False),
+        (httpx2.RemoteProtocolError("gone"), True),
+        (httpx2.ReadTimeout("late"), True),
+        (httpx2.WriteError("half"), True),
+    ):
+        fault = openai.APIConnectionError(request=request)
+        fault.__cause__ = cause
+        found = fault_of(fault, "sk-1", "http://here:80")
+        assert found.perhaps_paid == paid, cause
+        assert found.action == "retry" and "sk-1" not in str(found)
+        assert f"http://here:80 {type(cause).__name__}" in str(found)
+
+
+def test_a_request_that_cannot_be_written_ends_the_run():
+    found = fault_of(UnicodeError("label empty or too long"))
+    assert (found.action, found.reason, found.perhaps_paid) == ("stop", "not_sent", False)
+
+
+def test_a_code_of_the_server_does_not_tell_the_key():
+    for status in (400, 401, 403, 429):
+        fault = fault_of_status(status, {"code": "bad sk-1:x\ny", "message": "m"}, secret="sk-1")
+        assert "sk-1" not in str(fault) and "\n" not in str(fault)
 
 
 def patience(**changes) -> Patience:

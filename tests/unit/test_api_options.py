@@ -2,12 +2,21 @@
 
 import dataclasses
 import re
+import traceback
 
 import pytest
 
 from fake_openai import toy_options
 from posbias.errors import ConfigError
-from posbias.queries.api_options import HOME, LIMITS, ApiOptions, read_access, read_options
+from posbias.queries.api_client import ChatApi
+from posbias.queries.api_options import (
+    HOME,
+    LIMITS,
+    ApiOptions,
+    read_access,
+    read_options,
+    server_of,
+)
 
 
 def test_the_defaults_are_the_papers():
@@ -94,9 +103,71 @@ def test_without_a_variable_the_address_is_the_providers(monkeypatch):
     assert read_access(options, "here") == (HOME, "k")
 
 
-@pytest.mark.parametrize("address", ["", "127.0.0.1:8000", "file:///etc"])
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ("sk-one two", "holds a blank"),
+        ("sk-first\nsk-second", "a line break"),
+        ("sk-first\r\n\r\nX-Other: 1", "a line break"),
+        ("sk-\x07bell", "another sign"),
+        ("sk-del\x7f", "another sign"),
+        ("“sk-round”", "beyond ASCII"),
+        ("sk-no\u00a0break", "beyond ASCII"),
+    ],
+)
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(monkeypatch, key, fault):
+    monkeypatch.setenv("TOY_KEY", key)
+    monkeypatch.setenv("TOY_URL", "http://127.0.0.1:1/v1")
+    place = r"^here\.key_variable: the environment variable TOY_KEY "
+    with pytest.raises(ConfigError, match=f"{place}.*{fault}") as caught:
+        read_access(read_options(toy_options(), "here"), "here")
+    told = "".join(traceback.format_exception(caught.value, chain=True))
+    parts = [key, *re.findall("first|second|X-Other|round|bell", key)]
+    assert not any(part in told for part in parts)
+
+
+def test_blanks_around_a_key_are_no_part_of_it(monkeypatch):
+    monkeypatch.setenv("TOY_KEY", " \n sk-!~ok\r\n")
+    monkeypatch.setenv("TOY_URL", "http://127.0.0.1:1/v1")
+    assert read_access(read_options(toy_options(), "here"), "here")[1] == "sk-!~ok"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "127.0.0.1:8000",
+        "file:///etc",
+        "http://127.0.0.1:abc/v1",
+        "http://127.0.0.1:99999/v1",
+        "http://[::1/v1",
+        "http:///v1",
+        "https://",
+        "http://a b/v1",
+        "http://a\tb/v1",
+    ],
+)
 def test_an_address_that_is_none_is_named(monkeypatch, address):
     monkeypatch.setenv("TOY_KEY", "k")
     monkeypatch.setenv("TOY_URL", address)
     with pytest.raises(ConfigError, match=r"here\.base_url_variable: .*TOY_URL holds"):
         read_access(read_options(toy_options(), "here"), "here")
+
+
+def test_an_address_that_only_the_client_refuses_is_named(monkeypatch):
+    monkeypatch.setenv("TOY_KEY", "k")
+    monkeypatch.setenv("TOY_URL", "http://999.1.1.1/v1")
+    with pytest.raises(ConfigError, match=r"here\.base_url_variable: .*TOY_URL holds 'http://999"):
+        ChatApi(read_options(toy_options(), "here"), 1, "here")
+
+
+@pytest.mark.parametrize(
+    ("address", "server"),
+    [
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000"),
+        ("https://api.openai.com/v1", "https://api.openai.com"),
+        ("http://me:secret@host:80/v1?token=secret", "http://host:80"),
+    ],
+)
+def test_a_server_is_named_without_what_is_secret(address, server):
+    assert server_of(address) == server

@@ -148,9 +148,52 @@ def test_a_fault_that_stays_is_an_error_answer_and_is_asked_again_next_time(serv
 def test_a_server_that_is_not_there_stops_the_run_and_costs_nothing(server, path, monkeypatch):
     monkeypatch.setenv("TOY_URL", "http://127.0.0.1:9/v1")
     one = answerer(path, retries=1, stop_after_failures=5)
-    with pytest.raises(ApiStopped, match=r"\d requests in a row.*connection.*0 of 12 answers"):
+    told = (
+        r"\d requests in a row got no answer from http://127\.0\.0\.1:9 .*because of connection: "
+        r"http://127\.0\.0\.1:9 .*Connection refused.*0 of 12 answers"
+    )
+    with pytest.raises(ApiStopped, match=told):
         list(one.answers(requests_of(*PROMPTS)))
     assert one.log.dollars == 0
+
+
+def test_failures_in_a_row_are_counted_from_one_wave_to_the_next(server, path):
+    server.always = "500"
+    one = answerer(path, concurrency=1, retries=0, stop_after_failures=5)
+    assert [len(list(one.answers(requests_of(*PROMPTS[at : at + 2])))) for at in (0, 2)] == [2, 2]
+    with pytest.raises(ApiStopped, match="5 requests in a row"):
+        list(one.answers(requests_of(*PROMPTS[4:6])))
+    assert server.calls["POST /chat/completions"] == 5
+    # An answer in between begins the count anew.
+    server.always = "ok"
+    list(one.answers(requests_of("p6")))
+    server.always = "500"
+    assert len(list(one.answers(requests_of(*PROMPTS[7:11])))) == 4
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "passing"),
+    [
+        ("500", True),
+        ("503", True),
+        ("429", True),
+        ("drop", True),
+        ("html", True),
+        ("slow", True),
+        ("400:content_policy_violation", False),
+        ("422", False),
+        ("refusal", False),
+        ("length", False),
+        ("null_text", False),
+    ],
+)
+def test_only_a_fault_that_may_pass_is_said_to(server, path, behaviour, passing):
+    server.plan["a"] = [behaviour] * 9
+    timeout = 0.25 if behaviour == "slow" else 10.0
+    one = answerer(path, retries=1, timeout_seconds=timeout)
+    (answer,) = one.answers(requests_of("a"))
+    assert answer.passing == passing
+    assert not any("passing" in line for line in logged(path))  # logs stay as they were
 
 
 def test_too_many_failures_in_a_row_stop_the_run(server, path):

@@ -179,9 +179,10 @@ def test_an_activation_in_the_models_files_is_not_applied(folder, tmp_path):
 
 
 def test_logits_that_are_no_numbers_name_their_queries(folder, tmp_path):
-    broken = with_logit(tmp_path / "m", folder, float("nan"))
+    broken = member(with_logit(tmp_path / "m", folder, 3.0))
+    torch.nn.init.constant_(broken.model[0].model.classifier.bias, float("nan"))
     ids = [f"q{row}" for row in range(6)]
-    panel = [(lambda: member(broken), make_activation({"name": "logistic"}))]
+    panel = [(lambda: broken, make_activation({"name": "logistic"}))]
     with pytest.raises(DataError, match="ce: no finite score for q0, q4, q2, q5, q1 and 1 more"):
         verify(ids, QUERIES, DOCUMENTS, np.zeros(6, int), panel, cascade=True)
 
@@ -277,6 +278,24 @@ def test_a_head_without_weights_is_refused(folder, tmp_path):
         member(broken)
 
 
+def test_without_a_vocabulary_nothing_is_made_up(tmp_path):
+    broken = save_random(tmp_path / "m")
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (broken / name).unlink(missing_ok=True)
+    # The library would score, and every word would be the unknown one.
+    model = library(broken)
+    assert len(set(model.tokenizer("glacier castle sand").input_ids) - {0, 1, 2, 3, 4}) == 0
+    with pytest.raises(DataError, match=r"m: no tokenizer \(none of tokenizer\.json"):
+        member(broken)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_weights_that_are_no_numbers_are_named_when_they_are_loaded(folder, tmp_path, value):
+    broken = with_logit(tmp_path / "m", folder, value)
+    with pytest.raises(DataError, match=r"m: .*classifier\.bias holds values that are not finite"):
+        member(broken)
+
+
 def test_layers_beyond_the_config_are_refused(tmp_path):
     broken = save_random(tmp_path / "m", num_hidden_layers=2)
     config = json.loads((broken / "config.json").read_text())
@@ -290,6 +309,15 @@ def test_layers_beyond_the_config_are_refused(tmp_path):
     [
         ({"dtype": "int8"}, "dtype 'int8' does not exist; known: float32, float16, bfloat16"),
         ({"max_length": 64}, "max_length"),
+        ({"max_tokens": "64"}, r"panel\.ce: max_tokens must be a whole number of tokens, is '64'"),
+        ({"max_tokens": None}, "max_tokens must be a whole number of tokens, is None"),
+        ({"max_tokens": True}, "max_tokens must be a whole number of tokens, is True"),
+        ({"max_tokens": 40.0}, "max_tokens must be a whole number of tokens, is 40"),
+        ({"batch_tokens": 0}, r"panel\.ce: batch_tokens must be a whole number .*, is 0"),
+        ({"batch_tokens": -5}, "batch_tokens must be a whole number of tokens, is -5"),
+        ({"batch_tokens": "many"}, "batch_tokens must be a whole number of tokens, is 'many'"),
+        ({"trust_remote_code": "false"}, "trust_remote_code must be true or false, is 'false'"),
+        ({"dtype": ["float16"]}, "dtype .'float16'. does not exist"),
     ],
 )
 def test_options_that_do_not_exist_are_refused(folder, options, message):

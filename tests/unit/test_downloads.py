@@ -282,6 +282,26 @@ def test_a_gated_repository_asks_for_its_licence_and_a_token(hub, tmp_path, monk
     assert "authorization" not in hub.asked("GET", LARGE)[0], "the storage was told the token"
 
 
+@pytest.mark.parametrize("token", ["hf_“curly”", "hf_one two", "hf_one\nhf_two", "hf_\x1b"])
+def test_a_token_that_no_header_can_hold_is_named_and_not_shown(hub, tmp_path, monkeypatch, token):
+    monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(ConfigError, match=r"^the environment variable HF_TOKEN holds") as caught:
+        get(hub, tmp_path)
+    assert not hub.seen
+    assert token not in str(caught.value) and "hf_" not in str(caught.value)
+    monkeypatch.setenv("HF_TOKEN", " hf_fine\n")
+    get(hub, tmp_path)
+    assert hub.seen
+
+
+def test_a_stored_token_that_no_header_can_hold_is_named(hub, tmp_path, monkeypatch):
+    (tmp_path / "token").write_text("hf_“curly”")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
+    with pytest.raises(ConfigError, match=r"hf auth login.*HF_TOKEN.* beyond ASCII") as caught:
+        get(hub, tmp_path)
+    assert "curly”" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["../../evil", "/etc/evil", "a/../../evil"])
 def test_a_file_outside_of_the_repository_is_refused(hub, tmp_path, name):
     hub.repos["owner/model"].commits[NEW] = {name: b"x"}

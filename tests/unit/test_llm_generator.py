@@ -12,7 +12,7 @@ import fake_openai
 import generate_queries
 from fake_openai import KEY, MODEL, FakeOpenAI, toy_options
 from posbias.corpus.segments import POSITIONS, segment_texts
-from posbias.errors import ConfigError, DataError
+from posbias.errors import ConfigError, DataError, PosbiasError
 from posbias.files import read_json, read_jsonl, sha256_file, write_jsonl
 from posbias.queries import generators
 from posbias.queries.candidates import Candidate
@@ -179,10 +179,11 @@ def test_every_call_ends_as_a_candidate_or_as_a_counted_loss(choices):
     )
     made, dropped, generator = run(choices, answerer=answerer)
     assert dropped == {
-        "end query: the request failed": 1,
+        "end query: the request failed (timeout)": 1,
         "middle query: cut before its object ended": 1,
         "begin query: refused": 1,
     }
+    assert not generator.summary()["failed_for_passing_reasons"]
     repeated = {"query": "what about The Tiger sleeps", "answer": "castle"}
     first = asked(next(r for r in answerer.asked if r.key == "d|0|begin"))["query"]
     made, dropped, _ = run(
@@ -195,6 +196,65 @@ def test_every_call_ends_as_a_candidate_or_as_a_counted_loss(choices):
     made, dropped, _ = run(choices, answerer=FakeAnswerer(**{"d|1|end": {**same, "query": first}}))
     assert len(made) == 9 and not dropped
     assert generator.summary()["finish"]["stage_2"] == {"error": 1, "length": 1, "stop": 7}
+
+
+def lost(key: str, error: str = "status_503: down", passing: bool = True) -> ChatAnswer:
+    return ChatAnswer(key, None, None, "error", 0, 0, 0, "", error, passing)
+
+
+def test_faults_that_pass_end_the_run_once_all_others_were_tried(choices):
+    faults = {
+        "d|0|stage1": lost("d|0|stage1"),
+        "d|1|end": lost("d|1|end", "timeout: http://here ReadTimeout"),
+        "d|2|begin": lost("d|2|begin", "content_policy_violation: no", passing=False),
+    }
+    answerer = FakeAnswerer(**faults)
+    generator = LlmGenerator(answerer, choices(4), "gpt", Counter(), documents_at_once=1)
+    dropped, made = Counter(), []
+    message = (
+        r"gpt: 2 of 13 requests failed for passing reasons \(1 status_503, 1 timeout; the last: "
+        r"timeout: http://here ReadTimeout\); run again: what was answered is in the log"
+    )
+    with pytest.raises(PosbiasError, match=message):
+        made.extend(generator.generate(iter(documents(4)), dropped))
+    # Of the documents behind the faults all was asked that can be.
+    assert len(answerer.asked) == 4 + 3 * 3
+    assert dropped == {
+        "document: the request failed (status_503)": 1,
+        "end query: the request failed (timeout)": 1,
+        "begin query: the request failed (content_policy_violation)": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("allowed", "passes"), [(0, False), (0.24, False), (0.25, True), (1, True)]
+)
+def test_a_share_of_faults_may_be_let_pass_and_is_counted(choices, allowed, passes):
+    faults = {key: lost(key) for key in ("d|0|begin", "d|1|middle", "d|2|end")}
+    if not passes:
+        with pytest.raises(PosbiasError, match=rf"3 of 12 requests .*\(now {allowed:g}\)"):
+            run(choices, answerer=FakeAnswerer(**faults), allowed_failures=allowed)
+        return
+    made, dropped, generator = run(
+        choices, answerer=FakeAnswerer(**faults), allowed_failures=allowed
+    )
+    assert len(made) == 6
+    assert dropped == {f"{p} query: the request failed (status_503)": 1 for p in POSITIONS}
+    assert generator.summary()["failed_for_passing_reasons"] == {"status_503": 3}
+
+
+def test_final_faults_alone_never_end_the_run(choices):
+    keys = [f"{d['doc_id']}|begin" for d in documents(3)]
+    faults = {key: lost(key, "context_length_exceeded: long", passing=False) for key in keys}
+    made, dropped, _ = run(choices, answerer=FakeAnswerer(**faults))
+    assert len(made) == 6
+    assert dropped == {"begin query: the request failed (context_length_exceeded)": 3}
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.01, "0.1", None, True, float("nan")])
+def test_an_impossible_share_of_faults_is_refused(choices, share):
+    with pytest.raises(ConfigError, match="gpt: allowed_failures must be from 0 to 1"):
+        LlmGenerator(FakeAnswerer(), choices(1), "gpt", Counter(), allowed_failures=share)
 
 
 def test_the_summary_adds_up_tokens_and_says_how_queries_fit(choices):
@@ -325,6 +385,7 @@ class TestScript:
             "options": {
                 "cap_dollars": 1,
                 "documents_at_once": 7,
+                "allowed_failures": 0.1,
                 "key_variable": "NO_SUCH_KEY",
                 "expected_output_tokens": 50,
             },
@@ -383,6 +444,75 @@ class TestScript:
         dollars = sum(stage["dollars"] for stage in summary["usage"].values())
         assert 0 < dollars == pytest.approx(sum(record["dollars"] for record in logged))
         assert summary["outcomes"] == {"answered": 12, f"model: {MODEL}": 12}
+
+    @pytest.fixture
+    def hosted(self, arguments, monkeypatch):
+        """A server that answers as the fake answerer does, and arguments that ask it."""
+        replies = {}
+
+        def reply(prompt):
+            answer = chosen if "<people>" in prompt else asked
+            replies.setdefault(prompt, json.dumps(answer(ChatRequest("", prompt))))
+            return replies[prompt]
+
+        monkeypatch.setattr(fake_openai, "answer_to", reply)
+        arguments["generator"] = "gpt"
+        with FakeOpenAI() as server:
+            monkeypatch.setenv("TOY_URL", server.url)
+            monkeypatch.setenv("TOY_KEY", KEY)
+            yield server, arguments, replies
+
+    @pytest.mark.parametrize("mode", ["sync", "batch"])
+    def test_an_outage_leaves_no_candidates_and_heals_by_the_next_run(self, hosted, mode):
+        server, arguments, replies = hosted
+        options = toy_options(mode=mode, documents_at_once=2, retries=1, ask_again=0)
+        arguments["entry"] = {"kind": "openai", "options": options}
+        generate_queries.main(**arguments)
+        whole = [arguments[name].read_bytes() for name in ("candidates", "summary")]
+        asked_for = {prompt: "<people>" in prompt for prompt in replies}
+        for left in ("candidates", "summary"):
+            arguments[left].unlink()
+        (arguments["answers"] / "gpt.jsonl").unlink()
+        server.paid.clear()
+        first = next(prompt for prompt, choosing in asked_for.items() if choosing)
+        last = [prompt for prompt, choosing in asked_for.items() if not choosing][-1]
+        for prompt in (first, last):  # as long as the outage lasts
+            server.plan[prompt] = ["503"] * 2
+        with pytest.raises(PosbiasError, match=r"2 of 9 requests failed .*2 status_503.*run again"):
+            generate_queries.main(**arguments)
+        assert not arguments["candidates"].exists() and not arguments["summary"].exists()
+        assert server.paid.total() == 7
+        server.plan.clear()
+        server.bodies.clear()
+        generate_queries.main(**arguments)
+        assert [arguments[name].read_bytes() for name in ("candidates", "summary")] == whole
+        assert server.paid == Counter(asked_for.keys())
+        if mode == "sync":  # those that failed, and what depends on them
+            assert len(server.bodies) == 2 + 3
+
+    def test_a_dead_server_is_named_though_few_documents_are_asked_at_once(
+        self, hosted, monkeypatch
+    ):
+        _, arguments, _ = hosted
+        monkeypatch.setenv("TOY_URL", "http://127.0.0.1:9/v1")
+        options = toy_options(documents_at_once=1, retries=0, stop_after_failures=3)
+        arguments["entry"] = {"kind": "openai", "options": options}
+        with pytest.raises(PosbiasError, match=r"3 requests in a row .*127\.0\.0\.1:9.*refused"):
+            generate_queries.main(**arguments)
+        # With fewer requests than that the end of the run says so.
+        arguments["entry"]["options"]["stop_after_failures"] = 50
+        message = r"3 of 3 requests .*3 connection.*http://127\.0\.0\.1:9 .*Connection refused"
+        with pytest.raises(PosbiasError, match=message):
+            generate_queries.main(**arguments)
+        assert not arguments["candidates"].exists()
+
+    def test_where_all_is_refused_the_reasons_are_told(self, hosted):
+        server, arguments, _ = hosted
+        server.always = "400:unsupported_parameter"
+        arguments["entry"] = {"kind": "openai", "options": toy_options()}
+        message = r"made no query of it.*the request failed \(unsupported_parameter\)': 3"
+        with pytest.raises(DataError, match=message):
+            generate_queries.main(**arguments)
 
     @pytest.mark.parametrize("kind", ["openai", "local_lm"])
     def test_what_a_kind_needs_is_asked_for(self, arguments, kind, tmp_path, monkeypatch):

@@ -138,6 +138,55 @@ def test_code_that_was_changed_after_the_download_does_not_run(tmp_path, plain):
         scores(own, trust_remote_code=True)
 
 
+@pytest.mark.parametrize(
+    "name", ["extra.py", "below/extra.py", "tokenizer_config.json", "new.json"]
+)
+def test_code_and_settings_that_the_download_did_not_bring_stop_it(tmp_path, plain, name):
+    own = own_model(tmp_path / "own", plain)
+    (own / name).unlink(missing_ok=True)
+    pin(own)
+    (own / name).parent.mkdir(exist_ok=True)
+    (own / name).write_text('{"auto_map": {}}' if name.endswith("json") else "SHIFT = 9.0\n")
+    with pytest.raises(DataError, match=rf"{name}: not in manifest\.json"):
+        scores(own, trust_remote_code=True)
+
+
+def test_a_class_chosen_after_the_download_does_not_run(tmp_path, plain):
+    # All code is as it came, but the config names another part of it.
+    own = own_model(tmp_path / "own", plain)
+    (own / "other.py").write_text(CODE.replace("+ SHIFT", "- SHIFT"))
+    pin(own)
+    config = (own / "config.json").read_text()
+    (own / "config.json").write_text(config.replace("modeling_own.OwnFor", "other.OwnFor"))
+    with pytest.raises(DataError, match=r"own/config\.json: "):
+        scores(own, trust_remote_code=True)
+    # The same change of the same length is found by its hash.
+    swapped = config.replace("modeling_own.OwnFor", "modelinh_own.OwnFor")
+    (own / "config.json").write_text(swapped)
+    with pytest.raises(DataError, match=r"own/config\.json: corrupted"):
+        scores(own, trust_remote_code=True)
+
+
+def test_added_code_in_the_other_repository_stops_it_too(tmp_path, plain):
+    own = pin(own_model(tmp_path / "own", plain, prefix="owner/impl--", code=False))
+    code = pin(write_code(tmp_path / "impl"))
+    (code / "more.py").write_text("")
+    with pytest.raises(DataError, match=r"impl/more\.py: not in manifest\.json"):
+        scores(own, trust_remote_code=True, code=code)
+
+
+@pytest.mark.parametrize("where", ["config", "tokenizer"])
+def test_own_code_of_a_part_alone_is_refused_as_well(tmp_path, plain, where):
+    own = write_code(shutil.copytree(plain, tmp_path / "own"))
+    path = own / ("config.json" if where == "config" else "tokenizer_config.json")
+    mapped = {"AutoConfig": "modeling_own.OwnConfig"}
+    if where == "tokenizer":
+        mapped = {"AutoTokenizer": [None, "modeling_own.OwnTokenizer"]}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "auto_map": mapped}))
+    with pytest.raises(ConfigError, match=r"panel\.ce: .*own brings its own code \(auto_map of"):
+        scores(own)
+
+
 def test_code_in_another_repository_is_taken_from_its_download(tmp_path, plain):
     own = pin(own_model(tmp_path / "own", plain, prefix="owner/impl--", code=False))
     before = sorted(path.name for path in own.iterdir())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import choose_personas
-from posbias.errors import DataError
+from posbias.errors import ConfigError, DataError
 from posbias.files import read_jsonl, write_jsonl
 from posbias.models.encoder import load_encoder
 from posbias.queries import personas as module
@@ -143,6 +143,17 @@ def test_the_script_writes_the_neighbours_of_each_document_in_order(chosen, tiny
         assert (np.diff(ranked) <= 1e-6).all()
         rest = np.delete(cosines, record["personas"])
         assert ranked[-1] >= rest.max() - 1e-6
+
+
+def test_personas_longer_than_the_positions_are_refused(chosen, tiny_encoder, tmp_path):
+    def choose(most):
+        files = (chosen / "documents.jsonl", [chosen / "list.jsonl"], [tiny_encoder])
+        choose_personas.main(*files, tmp_path / "c.jsonl", {**OPTIONS, "max_tokens": most})
+
+    with pytest.raises(ConfigError, match=r"^queries\.personas\.max_tokens is 513, .* 512 pos"):
+        choose(513)
+    assert not (tmp_path / "c.jsonl").exists()
+    choose(512)
 
 
 def test_choices_are_followed_in_step_with_the_documents(chosen):

@@ -15,6 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from family_checkpoints import ENTRIES, TEXTS, sentences, write_checkpoint
 from posbias.errors import ConfigError, DataError
+from posbias.files import sha256_file
 from posbias.models.bodies import usable_positions
 from posbias.models.pretrained import base_facts, read_config
 from posbias.models.retriever import (
@@ -477,15 +478,18 @@ def test_base_facts_tell_the_revision_of_a_download(checkpoints, tmp_path):
     assert facts["name"] == "bert" and facts["revision"] is None
     (digest,) = facts["weights_sha256"].values()
     folder = shutil.copytree(checkpoints["bert"], tmp_path / "bert")
-    size = (folder / "config.json").stat().st_size
+    files = [
+        {"path": p.name, "bytes": p.stat().st_size, "sha256": sha256_file(p)}
+        for p in sorted(folder.iterdir())
+    ]
     manifest = {
         "name": "bert",
         "repo": "google-bert/bert-base-uncased",
         "type": "model",
         "revision": "86b5e0934494bd15c9632b12f734a8a67f723594",
         "licence": "apache-2.0",
-        "files": [{"path": "config.json", "bytes": size, "sha256": "0" * 64}],
-        "total_bytes": size,
+        "files": files,
+        "total_bytes": sum(entry["bytes"] for entry in files),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     told = base_facts("bert", folder)

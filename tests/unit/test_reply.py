@@ -16,8 +16,10 @@ GOOD = {"query": "when do tigers sleep", "answer": "at noon", "reasoning": "only
 SETTING = {"Character": PEOPLE[1], "Difficulty": "university", "Query_Length": "medium"}
 
 
-def said(text: str | None, finish: str = "stop", refusal: str | None = None) -> ChatAnswer:
-    return ChatAnswer("k", text, refusal, finish, 1, 0, 1, "m", None)
+def said(
+    text: str | None, finish: str = "stop", refusal: str | None = None, error: str | None = None
+) -> ChatAnswer:
+    return ChatAnswer("k", text, refusal, finish, 1, 0, 1, "m", error)
 
 
 def reason_of(read, *arguments) -> str:
@@ -66,8 +68,8 @@ def test_a_cut_reply_is_never_half_a_query(at):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (said(None, "error"), "the request failed"),
-        (said(json.dumps(GOOD), "error"), "the request failed"),
+        (said(None, "error"), "the request failed (unknown)"),
+        (said(json.dumps(GOOD), "error", error="too_long: 9"), "the request failed (too_long)"),
         (said(None, refusal="I cannot help with that."), "refused"),
         (said("", "content_filter"), "stopped by the content filter"),
         (said(json.dumps(GOOD), "content_filter"), "stopped by the content filter"),

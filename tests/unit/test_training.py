@@ -422,6 +422,57 @@ def test_a_training_that_starts_from_a_checkpoint_tells_where_it_comes_from(tmp_
     assert load_retriever(tmp_path / "model").encoder.max_seq_length == 24
 
 
+class Stopped(Exception):
+    pass
+
+
+def test_a_killed_training_does_not_go_on_with_another_tokenizer(tmp_path, monkeypatch):
+    data = write_data(tmp_path, some_pairs(32))
+    folder = write_checkpoint("gpt2", tmp_path / "gpt2")
+    entry = {**ENTRIES["gpt2"], "max_tokens": 24}
+    training = {**OPTIONS, "epochs": 2, "save_every": 1}
+    found = []
+
+    def stop(trainer, state, states):
+        found.append(state)
+        if state is None:
+            trainer.args.max_steps = 1
+            trainer.train()
+        raise Stopped
+
+    def train():
+        with pytest.raises(Stopped):
+            train_here(data, tmp_path, entry, training, checkpoint_folder=[folder])
+        return found[-1]
+
+    monkeypatch.setattr(train_retriever, "train_from", stop)
+    assert train() is None
+    assert train().name == "checkpoint-1"
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["pre_tokenizer"]["add_prefix_space"] ^= True
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert train() is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"attention": "flash"}, r"^retrievers\.known\.r: attention 'flash' does not exist"),
+        ({"positions": "rope"}, r"^retrievers\.known\.r: positions 'rope' declared"),
+        ({"pooling": "sum"}, r"^retrievers\.known\.r: pooling 'sum' does not exist"),
+        ({"tokenizer": {"side": "left"}}, r"^retrievers\.known\.r: tokenizer has no option side"),
+        ({"max_tokens": 0}, r"^retrievers\.known\.r: max_tokens is 0, which leaves no room"),
+        ({"max_tokens": 999}, r"^retrievers\.known\.r: max_tokens is 999, but a body"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_place_in_the_config(tmp_path, change, message):
+    data = write_data(tmp_path, some_pairs(8))
+    folder = write_checkpoint("gpt2", tmp_path / "gpt2")
+    entry = {**ENTRIES["gpt2"], "max_tokens": 24, **change}
+    with pytest.raises(ConfigError, match=message):
+        train_here(data, tmp_path, entry, OPTIONS, checkpoint_folder=[folder])
+
+
 @pytest.mark.slow
 def test_fine_tuning_a_real_encoder_for_a_few_steps_lowers_its_loss(encoder_folder, tmp_path):
     entry = {

@@ -254,6 +254,18 @@ def test_a_retriever_from_scratch_has_the_encoder_s_tokenizer(
     assert summary["max_tokens"] == 192 and summary["all"]["share"] == 0
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_tokens": 2}, r"^retrievers\.known\.bert: max_tokens is 2, which leaves no room"),
+        ({"tokenizer": {"append_end": 1.5}}, r"^retrievers\.known\.bert: tokenizer\.append_end"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_place_in_the_config(pools, checkpoints, change, message):
+    with pytest.raises(ConfigError, match=message):
+        measure(pools, checkpoints, **change)
+
+
 def test_a_missing_document_is_named(pools, checkpoints):
     pools["documents"].write_text('{"doc_id": "short", "text": "glass moon"}\n')
     with pytest.raises(DataError, match=r"lacks 1 documents .* such as long"):

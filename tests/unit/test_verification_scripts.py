@@ -1,6 +1,7 @@
 """The two scripts of the verification: shards, killed jobs, counts, and memory at size."""
 
 import itertools
+import shutil
 import tracemalloc
 
 import numpy as np
@@ -10,7 +11,8 @@ import filter_candidates
 import score_candidates
 from posbias.corpus.segments import segment_texts
 from posbias.errors import DataError
-from posbias.files import read_json, read_jsonl, write_jsonl
+from posbias.files import read_json, read_jsonl, sha256_file, write_json, write_jsonl
+from posbias.models import pinned_files
 from posbias.queries import verify as verify_module
 from posbias.queries.kept_scores import KeptMember
 from posbias.queries.panel import PanelScores
@@ -200,6 +202,39 @@ def test_another_model_in_the_same_folder_is_another_setting(tmp_path, cross_enc
     copy = save_random(tmp_path / "tiny", initializer_range=0.4)
     assert score_candidates.files_state(cross_encoder) == before
     assert score_candidates.files_state(copy) != before
+
+
+def pin(folder):
+    """Write the list of a download."""
+    files = [{"path": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size,
+              "sha256": sha256_file(path)}
+             for path in sorted(folder.rglob("*")) if path.is_file()]  # fmt: skip
+    manifest = {"name": "tiny", "repo": "owner/tiny", "type": "model", "revision": "0" * 40,
+                "licence": None, "files": files, "total_bytes": 0}  # fmt: skip
+    write_json(folder / "manifest.json", manifest)
+
+
+@pytest.mark.parametrize("kind", ["cross_encoder", "cosine"])
+def test_weights_of_a_download_are_those_of_its_list(
+    tmp_path, cross_encoder, tiny_encoder, kind, monkeypatch
+):
+    write_corpus(tmp_path)
+    source = cross_encoder if kind == "cross_encoder" else tiny_encoder
+    folder = shutil.copytree(source, tmp_path / "tiny")
+    options = {"cross_encoder": CROSS[0]["options"], "cosine": {"model": "tiny", "batch_size": 8}}
+    panel = [{**CROSS[0], "kind": kind, "options": options[kind]}]
+    pin(folder)
+    hashed = []
+    monkeypatch.setattr(
+        pinned_files, "sha256_file", lambda path: hashed.append(path) or sha256_file(path)
+    )
+    run_scoring(tmp_path, folder, panel=panel)
+    assert hashed.count(folder / "model.safetensors") == 1
+    raw = bytearray((folder / "model.safetensors").read_bytes())
+    raw[-3] ^= 1
+    (folder / "model.safetensors").write_bytes(bytes(raw))
+    with pytest.raises(DataError, match=r"tiny/model\.safetensors: corrupted.*Delete .*tiny"):
+        run_scoring(tmp_path, folder, panel=panel)
 
 
 # The filter

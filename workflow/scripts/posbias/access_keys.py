@@ -27,5 +27,6 @@ def check_key(key: str, place: str) -> None:
 
 def written_forms(key: str) -> list[str]:
     """Return how a key may stand in a message: plain, or as Python, JSON or an address write it."""
-    forms = {key, repr(key)[1:-1], repr(key.encode())[2:-1], json.dumps(key)[1:-1], quote(key, "")}
+    python = {repr(key)[1:-1], repr(key.encode())[2:-1]}
+    forms = {key, *python, json.dumps(key)[1:-1], quote(key), quote(key, "")}
     return sorted(forms - {""}, key=len, reverse=True)

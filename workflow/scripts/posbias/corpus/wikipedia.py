@@ -43,6 +43,7 @@ def clean_paragraph(raw: str) -> str:
     """Strip bold and italic quotes, the brackets that a removed template left, and extra space."""
     text = re.sub(r"'{2,}", "", raw).replace("\xa0", " ")
     text = re.sub(r"\([\s;,:]*\)", "", text)
+    text = re.sub(r"'{2,}", "", text)  # what stood around an empty bracket
     text = re.sub(r"\([\s;,:]+", "(", text)
     text = re.sub(r"\s+", " ", text)
     return re.sub(r" ([,.;:])", r"\1", text).strip()

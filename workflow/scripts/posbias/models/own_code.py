@@ -16,7 +16,7 @@ from posbias.files import read_json, write_json
 from posbias.models.pinned_files import CODE, checked_hashes, files_of
 
 CONFIGS = ("config.json", "tokenizer_config.json")
-NOT_RUN = "which is not run here; name a model whose class the transformers library has"
+NOT_RUN = "it is not run here; name a model whose class the transformers library has"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 

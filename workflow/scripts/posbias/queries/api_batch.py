@@ -207,8 +207,7 @@ class _Batches:
                 self._events["lost_calls"] += result.perhaps_paid
                 self._log.append(custom_id, answer, paid, final=False)
                 dollars += paid
-                if result.action == "stop":
-                    stop = result
+                stop = result if result.action == "stop" else stop
                 if passing:
                     reasons[custom_id] = answer.error
                     continue

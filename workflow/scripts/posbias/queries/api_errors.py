@@ -71,7 +71,8 @@ def fault_of_status(
     """Say what an HTTP status of 400 or more means; error: the `error` object of the body."""
     fields = error if isinstance(error, Mapping) else {}
     names = {str(fields[name]) for name in ("code", "type") if fields.get(name)}
-    code = str(fields.get("code") or fields.get("type") or f"status_{status}").replace(":", " ")
+    code = one_line(fields.get("code") or fields.get("type") or "", secret).replace(":", " ")
+    code = code or f"status_{status}"
     message = one_line(fields.get("message") or error or f"status {status}", secret)
     if names & QUOTA:
         return ApiFault("stop", "quota", f"the account has no credit left ({code}); add some.")

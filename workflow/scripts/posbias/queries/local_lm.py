@@ -140,7 +140,7 @@ class LocalLm:
         for request in requests:
             row = self._row(request)
             if len(row.prompt) + self.max_new_tokens > self.max_tokens:
-                fault = f"{len(row.prompt)} tokens of prompt leave no room within max_tokens"
+                fault = f"too long: {len(row.prompt)} tokens leave no room within max_tokens"
                 yield ChatAnswer(
                     request.key, None, None, "error", len(row.prompt), 0, 0, self.name, fault
                 )
