@@ -140,7 +140,8 @@ def fail_on_small_disk(
 
 def test_a_nearly_full_disk_stops_a_run_before_it_starts(fresh):
     output, left = fail_on_small_disk(fresh, 2**20, CORPUS, free_disk_gb=0.5)
-    assert "0.0 GB free on this disk, the run needs 0.5 GB" in output and "free_disk_gb" in output
+    assert "0.0 GB free on this disk and 0.0 GB made so far" in output
+    assert "needs 0.5 GB" in output and "free_disk_gb" in output
     assert left == set() and not (fresh / "logs/shrunken/build_corpus.log").exists()
 
 

@@ -56,7 +56,7 @@ def main(
         excluded: of each benchmark, documents that a query must not find, as JSON
         checkpoints: one trained model per setting, in the order of `settings`
         hits: npz to write, one per setting: <benchmark>.indices and <benchmark>.scores
-        info: what was searched, cut evidence and seconds, as JSON to write
+        info: what was searched and cut evidence, as JSON to write
         retriever: its key in the config
         settings: training settings, such as begin, middle, end, uniform
         benchmarks: names, in the order of `queries`, which is that of a joined corpus' members
@@ -85,7 +85,6 @@ def main(
     told: dict[str, Any] = {
         "documents": {},
         "evidence_truncated": {name: {} for name in benchmarks},
-        "seconds": {},
     }
     for setting, checkpoint, path in zip(settings, checkpoints, hits, strict=True):
         began = time.monotonic()
@@ -108,14 +107,13 @@ def main(
         for name, search in found.items():
             told["documents"][name] = search.documents
             told["evidence_truncated"][name][setting] = search.truncated
-        told["seconds"][setting] = round(time.monotonic() - began, 1)
         log.info(
             "%s, %s: %d documents searched for %d queries in %.0f s",
             retriever,
             setting,
             len(lines),
             sum(map(len, asked.values())),
-            told["seconds"][setting],
+            time.monotonic() - began,
         )
     write_json(info, {"retriever": retriever, "shard": shard, "shards": shards, **where, **told})
     if resume_dir:
