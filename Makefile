@@ -61,7 +61,7 @@ demo: install ## run both studies at mini scale, offline: figures, tables, verdi
 test: lint ## check style, then run every test, whole workflow runs too
 	$(RUN) pytest $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev ## run the tests that take a minute or two
+test-fast: $(VENV)/.installed-dev ## run the quick tests, four minutes
 	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: install ## measure speed as ratios to the plain way, about a minute
