@@ -30,6 +30,24 @@ def path(tmp_path) -> Path:
     return tmp_path / "answers.jsonl"
 
 
+@pytest.fixture
+def toy_retrievers(monkeypatch):
+    """The toy retrievers of search_toy, which the scripts load in the place of checkpoints."""
+    from search_toy import install, toy_models
+
+    models = toy_models()
+    install(monkeypatch, models)
+    return models
+
+
+@pytest.fixture
+def toy_collection(tmp_path) -> dict:
+    """The files of a benchmark of N documents, by the scripts' argument names."""
+    from search_toy import N, write_collection
+
+    return write_collection(tmp_path, range(N))
+
+
 @pytest.fixture(scope="session")
 def listwise_chain(tmp_path_factory):
     """A whole listwise study on made-up texts; look at its files, do not change them."""

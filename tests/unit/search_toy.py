@@ -18,6 +18,8 @@ from posbias.retrieval.trec import write_qrels
 N_DOCUMENTS = 45
 WIDTH = 16_384  # of the hashed words, so that no two meet
 NAME = "wiki_heldout"
+N = 45  # documents of a collection
+ONE = {"models": ("whole",), "settings": ("begin",)}
 POSITIONS = ("begin", "middle", "end")
 SEARCH = {"depth": 20, "batch_size": 8, "block_documents": 8, "autocast": "none", "threads": 1}
 EVALUATION = SEARCH | {"cutoff": 10, "resamples": 500, "level": 0.95, "min_group": 5}

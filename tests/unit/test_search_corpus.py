@@ -19,6 +19,8 @@ from posbias.retrieval.running_top_k import NO_DOCUMENT
 from posbias.retrieval.sharded import read_hits
 from search_toy import (
     NAME,
+    ONE,
+    N,
     WordRetriever,
     assert_same,
     install,
@@ -28,20 +30,15 @@ from search_toy import (
     write_collection,
 )
 
-N = 45
-ONE = {"models": ("whole",), "settings": ("begin",)}
+
+@pytest.fixture
+def models(toy_retrievers):
+    return toy_retrievers
 
 
 @pytest.fixture
-def models(monkeypatch):
-    models = toy_models()
-    install(monkeypatch, models)
-    return models
-
-
-@pytest.fixture
-def files(tmp_path):
-    return write_collection(tmp_path, range(N))
+def files(toy_collection):
+    return toy_collection
 
 
 @pytest.mark.parametrize("model", ["front", "whole", "constant"])

@@ -7,29 +7,23 @@ from posbias.benchmarks import corpus_search
 from posbias.files import read_json
 from search_toy import (
     NAME,
+    ONE,
+    N,
     WordRetriever,
     assert_same,
-    install,
     merged,
     search,
-    toy_models,
-    write_collection,
 )
 
-N = 45
-ONE = {"models": ("whole",), "settings": ("begin",)}
+
+@pytest.fixture
+def models(toy_retrievers):
+    return toy_retrievers
 
 
 @pytest.fixture
-def models(monkeypatch):
-    models = toy_models()
-    install(monkeypatch, models)
-    return models
-
-
-@pytest.fixture
-def files(tmp_path):
-    return write_collection(tmp_path, range(N))
+def files(toy_collection):
+    return toy_collection
 
 
 class Killed(Exception):

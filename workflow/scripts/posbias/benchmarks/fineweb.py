@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from posbias.benchmarks.inputs import find_tables, json_lines, named, parquet_rows, text_id
-from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judge_questions, ordered
+from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judged_sample, ordered
 from posbias.benchmarks.option_checks import Check, one_of, sample_by
 from posbias.benchmarks.records import (
     BenchmarkDocument,
@@ -158,15 +158,7 @@ def load_fineweb(
     documents = [BenchmarkDocument(ids[text], text) for text in sorted(ids)]
     check_documents(documents, named(found))
     check_queries(queries, documents, named(found))
-    labels = {query.query_id: query.doc_id for query in queries}
-    qrels, duplicates = judge_questions(queries, labels, duplicate_questions)
-    chosen = queries
-    if sample:
-        chosen = sampled(queries, seed, **sample)
-    counts["left_out_of_the_sample"] = len(queries) - len(chosen)
-    return Loaded(
-        documents,
-        chosen,
-        {query.query_id: qrels[query.query_id] for query in chosen},
-        counts={**counts, **duplicates, "spans_as_characters": dict(spans)},
-    )
+    chosen = sampled(queries, seed, **sample) if sample else queries
+    qrels = judged_sample(queries, chosen, duplicate_questions, counts)
+    told = {**counts, "spans_as_characters": dict(spans)}
+    return Loaded(documents, chosen, qrels, counts=told)

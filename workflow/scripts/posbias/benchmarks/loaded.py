@@ -1,6 +1,7 @@
 """What a loader makes of a data set, and the choice of its queries."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,3 +72,21 @@ def judge_questions(
     }
     chosen = labels if duplicates == KEEP else {q.query_id: last[q.text] for q in queries}
     return {query.query_id: {chosen[query.query_id]: 1} for query in queries}, counts
+
+
+def judged_sample(
+    queries: Sequence[BenchmarkQuery],
+    chosen: Sequence[BenchmarkQuery],
+    duplicates: str,
+    counts: Counter,
+) -> Qrels:
+    """Return the judgements of the chosen ones of queries with one relevant document each.
+
+    duplicates: as for `judge_questions`, which looks at all queries. Counts of duplicates, and of
+    the queries that were not chosen, are added to `counts`.
+    """
+    labels = {query.query_id: query.doc_id for query in queries}
+    qrels, repeated = judge_questions(queries, labels, duplicates)
+    counts["left_out_of_the_sample"] = len(queries) - len(chosen)
+    counts.update(repeated)
+    return {query.query_id: qrels[query.query_id] for query in chosen}

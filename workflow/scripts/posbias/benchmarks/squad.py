@@ -17,7 +17,7 @@ from posbias.benchmarks.inputs import (
     text_id,
     trec_safe,
 )
-from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judge_questions, ordered
+from posbias.benchmarks.loaded import KEEP, LAST, Loaded, judged_sample, ordered
 from posbias.benchmarks.option_checks import Check, one_of, sample_by
 from posbias.benchmarks.records import (
     BenchmarkDocument,
@@ -218,11 +218,6 @@ def load_squad(
     ids = (query.query_id for query in queries)
     check_ids(ids, "query", f"{named(found)} (v2.0 holds the questions of v1.1; name one)")
     check_queries(queries, documents, named(found))
-    labels = {query.query_id: query.doc_id for query in queries}
-    qrels, duplicates = judge_questions(queries, labels, duplicate_questions)
-    chosen = queries
-    if sample:
-        chosen = sampled(queries, seed, **sample)
-    counts["left_out_of_the_sample"] = len(queries) - len(chosen)
-    qrels = {query.query_id: qrels[query.query_id] for query in chosen}
-    return Loaded(documents, chosen, qrels, counts={**counts, **duplicates})
+    chosen = sampled(queries, seed, **sample) if sample else queries
+    qrels = judged_sample(queries, chosen, duplicate_questions, counts)
+    return Loaded(documents, chosen, qrels, counts=dict(counts))
