@@ -39,7 +39,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install reinstall demo test test-fast bench plan report lint format clean
+.PHONY: help install reinstall demo figures release test test-fast bench plan report lint format clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,12 @@ demo: install ## run both studies at mini scale, offline: figures, tables, verdi
 	took=$$(( $$(date +%s) - begin )); \
 	echo "The table is $(CURDIR)/figures/psi_table.pdf; the run took $$((took / 60)) min $$((took % 60)) s."
 
+figures: install ## build every figure and table of the retriever study, and the paper beside it
+	$(RUN) snakemake --cores $(CORES) retriever_study
+
+release: install ## write released/mini.tar.xz: the measures of a whole run, to draw figures from
+	$(RUN) snakemake --cores $(CORES) released/mini.tar.xz
+
 test: lint ## check style, then run every test, whole workflow runs too
 	$(RUN) pytest $(PYTEST_ARGS)
 
@@ -71,8 +77,8 @@ plan: install ## print what the paper scale would cost: GPU-hours, disk, dollars
 	$(RUN) python workflow/scripts/plan.py --configs '[config.yaml, config/$(PLAN).yaml]'
 
 report: install ## write figures/report.html: every result, its code and its run times
-	$(RUN) snakemake --cores $(CORES) figures/psi_table.pdf
-	$(RUN) snakemake figures/psi_table.pdf --report figures/report.html
+	$(RUN) snakemake --cores $(CORES)
+	$(RUN) snakemake --report figures/report.html
 
 lint: $(VENV)/.installed-dev ## check style without changing anything
 	$(RUN) ruff check $(CODE)

@@ -2,6 +2,7 @@
 
 snakemake --cores 8 figures/psi_table.pdf                    the retriever study, offline
 snakemake --cores 8 figures/listwise_position_curves.pdf     the listwise study, offline
+snakemake --cores 8 figure_7                                 an item of the retriever study's paper
 """
 
 from snakemake.utils import min_version
@@ -16,7 +17,7 @@ include: "rules/common.smk"
 
 
 pathvars:
-    results=f"results/{config['scale']}",
+    results=RESULTS,
     logs=f"logs/{config['scale']}",
     benchmarks=f"benchmarks/{config['scale']}",
 
@@ -25,36 +26,26 @@ report: "workflow/report/workflow.rst"
 
 
 include: "rules/retriever_common.smk"
-include: "rules/downloads.smk"
-include: "rules/encoders.smk"
-include: "rules/corpus.smk"
-include: "rules/queries.smk"
-include: "rules/verification.smk"
-include: "rules/balance.smk"
-include: "rules/training.smk"
-include: "rules/benchmarks.smk"
-include: "rules/evaluation.smk"
-include: "rules/figures.smk"
 include: "rules/listwise_common.smk"
-include: "rules/listwise_data.smk"
-include: "rules/listwise_training.smk"
-include: "rules/listwise_evaluation.smk"
+include: f"rules/{config['metrics_from']}.smk"
+include: "rules/figures.smk"
+include: "rules/curves.smk"
+include: "rules/data_tables.smk"
+include: "rules/standard_tables.smk"
+include: "rules/representation_figures.smk"
 include: "rules/listwise_figures.smk"
 include: "rules/verdicts.smk"
-
-
-localrules:  # nodes of a cluster often reach no network, the machine that starts a run does
-    all,
-    fetch_artefact,
+include: "rules/comparison.smk"
+include: "rules/checklist.smk"
+include: "rules/items.smk"
 
 
 rule all:
     """Every figure, table and verdict of the configured scale."""
     default_target: True
     input:
-        "figures/psi_table.pdf",
-        "figures/position_curves.pdf",
-        "figures/truncation.pdf",
+        those_shown(*(f"{figure}.pdf" for figure in RETRIEVER_FIGURES)),
+        "figures/checklist.md",
         LISTWISE_RESULTS,
         "<results>/claims.json",
         "<results>/verify.json",

@@ -26,6 +26,7 @@ rule build_benchmark:
     params:
         kind=lookup(dpath="benchmarks/known/{benchmark}/kind", within=config),
         options=lookup(dpath="benchmarks/known/{benchmark}/options", within=config),
+        asset=packaged_file,
         seed=SEED,
     message:
         "building the benchmark {wildcards.benchmark}"

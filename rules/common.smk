@@ -9,11 +9,14 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir, "workflow/scripts")
 sys.path.insert(0, str(SCRIPTS))
 
+from config_files import merged
 from config_checks import check_consistency, check_schema
 from imports import library_files
 from posbias.corpus.bins import length_bins
 from posbias.errors import PosbiasError
 from posbias.files import content_hash
+from posbias.release.differences import check_same_config
+from posbias.release.unpack import read_manifest
 from places import DOWNLOADS, WITH_PERSONA, files_below, models_of, place_of, size_below
 from selection import chosen, select
 
@@ -23,13 +26,24 @@ try:
     BINS = [b.name for b in length_bins(config["documents"]["bin_edges"])]
     RETRIEVERS = select("retrievers", config["retrievers"])
     BENCHMARKS = select("benchmarks", config["benchmarks"])
+    RELEASED = config["metrics_from"] == "released"
+    RELEASE = read_manifest(Path(config["release"]["archive"])) if RELEASED else None
+    if RELEASED:  # figures must say what was measured, so all else is as in the run that measured
+        check_same_config(RELEASE, config, config["release"]["archive"], ["free_disk_gb"])
 except PosbiasError as fault:
     raise WorkflowError(str(fault)) from None
 
+# What is unpacked from a release stands apart from what a run of the same scale measured.
+RESULTS = f"results/released/{config['scale']}" if RELEASED else f"results/{config['scale']}"
 STUDIES = config["studies"]
 SEED = config["seed"]
+ASSETS = {
+    name: {key: value for key, value in asset.items() if key != "licence"}
+    for name, asset in config["assets"].items()
+}
 SCALE = {"name": config["scale"], "note": config["scale_note"]}
 MAIN = config["benchmarks"]["main"]
+POSITIONED = [n for n in BENCHMARKS if config["benchmarks"]["known"][n]["psi_groups"]]
 SETTINGS = list(config["balance"]["settings"])
 REFERENCES = {reference["name"]: reference for reference in config["references"]}
 SHARDS = list(range(config["verification"]["shards"]))
@@ -41,10 +55,9 @@ def one_of(names):
 
 
 wildcard_constraints:
-    retriever="|".join(RETRIEVERS),
     setting="|".join(SETTINGS),
     benchmark="|".join(BENCHMARKS),
-    positioned=one_of(n for n in BENCHMARKS if config["benchmarks"]["known"][n]["psi_groups"]),
+    positioned=one_of(POSITIONED),
     reference="|".join(REFERENCES),
     artefact=one_of(config["downloads"]),
     searched=r"[a-z0-9_]+",
@@ -74,7 +87,7 @@ def commit():
     return told.stdout.strip() or "unknown"
 
 
-PROVENANCE = {
+MEASURED_HERE = {
     "scale": config["scale"],
     "note": config["scale_note"],
     "config_hash": content_hash(config),
@@ -82,6 +95,7 @@ PROVENANCE = {
     "commit": commit(),
     "retrievers": RETRIEVERS,
 }
+PROVENANCE = RELEASE.provenance() if RELEASED else MEASURED_HERE
 
 
 def check_disk():
@@ -100,4 +114,5 @@ def check_disk():
 
 
 onstart:
-    check_disk()
+    if not RELEASED:
+        check_disk()

@@ -23,7 +23,7 @@ rule build_corpus:
         runtime=30,
     params:
         article_source=ARTICLES,
-        asset=config["assets"].get(ARTICLES.get("asset")),
+        asset=ASSETS.get(ARTICLES.get("asset")),
         options=lookup(dpath="documents", within=config),
         seed=SEED,
     message:

@@ -1,6 +1,10 @@
 """Station 0: models and data of the hub, each fetched once; all else reads them offline."""
 
 
+localrules:  # nodes of a cluster often reach no network, the machine that starts a run does
+    fetch_artefact,
+
+
 rule fetch_artefact:
     """One repository of the hub at its commit, with a manifest of hashes (Tables 2 and 9)."""
     input:
@@ -23,7 +27,11 @@ rule fetch_artefact:
         hub=1,
     params:
         name="{artefact}",
-        source=lookup(dpath="downloads/{artefact}", within=config),
+        source=lambda wildcards: {
+            key: value
+            for key, value in config["downloads"][wildcards.artefact].items()
+            if key != "licence"
+        },
         # Not an output: what was fetched before a job was killed must survive it.
         staging="downloads/.staging/{artefact}",
     message:

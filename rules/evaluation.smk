@@ -72,7 +72,7 @@ rule evaluate_retriever:
         runtime=120,
     params:
         retriever="{retriever}",
-        label=lookup(dpath="retrievers/known/{retriever}/label", within=config),
+        label=lambda wildcards: retriever_entry(wildcards)["label"],
         settings=SETTINGS,
         benchmark="{benchmark}",
         groups=lookup(dpath="benchmarks/known/{benchmark}/groups", within=config),

@@ -90,33 +90,26 @@ rule make_truncation_table:
         "../workflow/scripts/make_truncation_table.py"
 
 
-rule make_position_curves:
-    """Fig. 1: nDCG@10 by the position of the evidence, one panel per setting."""
+use rule make_psi_table as make_fine_psi_table with:
     input:
-        measures=all_measures(MAIN),
-        src=sources("make_position_curves.py"),
+        measures=lambda wildcards: all_measures(shown("fine")),
+        truncation=lambda wildcards: truncation_of(shown("fine")),
+        src=sources("make_psi_table.py"),
     output:
         pdf=report(
-            "figures/position_curves.pdf",
-            caption="../workflow/report/position_curves.rst",
+            "figures/fine_psi_table.pdf",
+            caption="../workflow/report/fine_psi_table.rst",
             category="Retriever study",
-            labels={"item": "Fig. 1", "content": "position curves"},
+            labels={"item": "Table 11", "content": "nDCG@10 and PSI, fine positions"},
         ),
-        csv="figures/position_curves.csv",
-        meta="figures/position_curves.meta.json",
+        csv="figures/fine_psi_table.csv",
+        tex="figures/fine_psi_table.tex",
+        meta="figures/fine_psi_table.meta.json",
     log:
-        "<logs>/make_position_curves.log",
+        "<logs>/make_fine_psi_table.log",
     benchmark:
-        "<benchmarks>/make_position_curves.tsv"
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
+        "<benchmarks>/make_fine_psi_table.tsv"
     params:
-        provenance=provenance_of(MAIN),
-    message:
-        "drawing {output.pdf}"
-    script:
-        "../workflow/scripts/make_position_curves.py"
+        provenance=lambda wildcards: provenance_of(shown("fine")),
+        benchmark=lambda wildcards: benchmark_entry(shown("fine"))["label"],
+        grouping=lambda wildcards: benchmark_entry(shown("fine"))["psi_groups"],

@@ -21,7 +21,7 @@ rule select_passages:
         runtime=30,
     params:
         corpus=lookup(dpath="listwise/corpora/{corpus}", within=config),
-        asset=lookup(dpath="assets/leads", within=config),
+        asset=ASSETS["leads"],
         seed=SEED,
     message:
         "choosing the passages of {wildcards.corpus}"

@@ -18,7 +18,7 @@ rule prepare_smollm2:
         mem_mb=3000,
         runtime=30,
     params:
-        asset=lookup(dpath="assets/smollm2", within=config),
+        asset=ASSETS["smollm2"],
     message:
         "unpacking SmolLM2-135M"
     script:

@@ -1,5 +1,6 @@
 """What the rules of the retriever study share: where models and data lie, who is measured on what."""
 
+FIGURES, ANALYSES = config["figures"], config["analyses"]
 GENERATOR = config["queries"]["generators"][config["queries"]["generator"]]
 ARTICLES = config["article_sources"][config["documents"]["articles"]]
 PERSONAS = config["queries"]["personas"]
@@ -10,6 +11,7 @@ EVALUATED = "<results>/evaluation/{benchmark}"
 # Apart, so that another way to measure does not search again.
 SEARCH = ("depth", "batch_size", "block_documents", "autocast", "threads")
 MEASURE = ("depth", "cutoff", "resamples", "level", "min_group")
+REPRESENTATION = ("batch_size", "autocast", "threads", "resamples", "level")
 JUDGED = {
     name: f"{BENCHMARK_FILES}/{file}"
     for name, file in {
@@ -20,6 +22,38 @@ JUDGED = {
         "summary": "summary.json",
     }.items()
 }
+
+
+# The benchmarks that figures and tables show, as far as they are run.
+CURVES = [name for name in FIGURES["position_curves"] if name in BENCHMARKS] or [MAIN]
+STANDARD = [name for name in FIGURES["standard"] if name in BENCHMARKS]
+PLACED = [name for name in STANDARD if name in ANALYSES["evidence_places"]]
+# Fig. 2: the retriever with each way of pooling; with its own one it is the retriever itself.
+POOLED_FROM = ANALYSES["pooling"]["retriever"]
+POOLED = {
+    pooling: POOLED_FROM if pooling == entry["pooling"] else f"{POOLED_FROM}-{pooling}"
+    for entry in [config["retrievers"]["known"][POOLED_FROM]]
+    for pooling in ANALYSES["pooling"]["poolings"]
+}
+TRAINED = {
+    **{name: config["retrievers"]["known"][name] for name in [*RETRIEVERS, POOLED_FROM]},
+    **{
+        name: {**entry, "pooling": pooling, "label": f"{entry['label']}, {pooling} pooling"}
+        for entry in [config["retrievers"]["known"][POOLED_FROM]]
+        for pooling, name in POOLED.items()
+        if name != POOLED_FROM
+    },
+}
+JUDGE = ANALYSES["audit"]["judges"][ANALYSES["audit"]["judge"]]
+PAIRS = ANALYSES["evidence_moving"]["known"][ANALYSES["evidence_moving"]["pairs"]]
+
+
+wildcard_constraints:
+    retriever=one_of(TRAINED),
+    standard=one_of(STANDARD),
+
+
+BUILT = ("corpus.jsonl", "queries.jsonl", "qrels.txt", "excluded.json")
 
 
 def place(name, where="models"):
@@ -56,7 +90,7 @@ def persona_choices():
 
 def retriever_entry(wildcards):
     """The block of the config of one retriever."""
-    return config["retrievers"]["known"][wildcards.retriever]
+    return TRAINED[wildcards.retriever]
 
 
 def checkpoint_input(wildcards):
@@ -125,7 +159,16 @@ def benchmark_inputs(wildcards):
     entry = benchmark_entry(wildcards.benchmark)
     if entry["kind"] == "heldout":
         return ["<results>/corpus/documents.jsonl", "<results>/queries/candidates.jsonl"]
+    if entry["kind"] == "leads":
+        return ["<results>/corpus/documents.jsonl"]
+    if entry["kind"] == "reversed":
+        return [f"<results>/benchmarks/{entry['files'][0]}/{file}" for file in BUILT]
     return places(entry["files"])
+
+
+def packaged_file(wildcards):
+    """The packaged file that a loader reads, found by the script; only lead sections are one."""
+    return ASSETS["leads"] if benchmark_entry(wildcards.benchmark)["kind"] == "leads" else None
 
 
 def queries_of_corpus(wildcards):
@@ -163,9 +206,10 @@ def truncation_of(benchmark):
     return expand("<results>/truncation/{retriever}.csv", retriever=retrievers_of(benchmark))
 
 
-def provenance_of(benchmark):
-    """What a figure about one benchmark says of its origin."""
-    return {**PROVENANCE, "retrievers": retrievers_of(benchmark)}
+def provenance_of(*benchmarks):
+    """What a figure about some benchmarks says of its origin."""
+    read = {retriever for name in benchmarks for retriever in retrievers_of(name)}
+    return {**PROVENANCE, "retrievers": [name for name in RETRIEVERS if name in read]}
 
 
 def all_measures(benchmark):
@@ -179,3 +223,166 @@ def all_measures(benchmark):
     return trained + expand(
         f"{folder}/references/{{name}}/measures.json", name=references_of(benchmark)
     )
+
+
+def shown(figure):
+    """The benchmark of a figure that shows one."""
+    name = FIGURES[figure]
+    if name not in BENCHMARKS:
+        raise WorkflowError(
+            f"config, figures.{figure}: {name!r} is not among benchmarks.selected; add it there, "
+            "or ask for another figure."
+        )
+    return name
+
+
+def zones_of(benchmark):
+    """Into how many segments a document is cut, and how many are its front and its back."""
+    return benchmark_entry(benchmark)["groups"]["zones"]
+
+
+def pooled_measures():
+    """The measures of a retriever with each way of pooling, on each benchmark that it is read on."""
+    known = config["retrievers"]["known"]
+    return [
+        f"<results>/evaluation/{benchmark}/{name}/{setting}/measures.json"
+        for benchmark in CURVES
+        if POOLED_FROM in chosen("retrievers", benchmark_entry(benchmark)["retrievers"], known)
+        for name in POOLED.values()
+        for setting in SETTINGS
+    ]
+
+
+def curves_of(benchmarks, groupings):
+    """Labels of benchmarks, and those of the groupings that each has."""
+    return {
+        name: {
+            "label": benchmark_entry(name)["label"],
+            "groupings": [one for one in groupings if one in benchmark_entry(name)["groups"]],
+        }
+        for name in benchmarks
+    }
+
+
+def of_retrievers(file):
+    """A file of every retriever."""
+    return expand(f"<results>/{file}", retriever=RETRIEVERS)
+
+
+def those_run(names):
+    """The retrievers of a short table; the first two if none of them is run."""
+    return [name for name in names if name in RETRIEVERS] or RETRIEVERS[:2]
+
+
+def pair_files(entry):
+    """What pairs of a query and its evidence, or places of evidence, are read from."""
+    if entry["kind"] == "benchmark":
+        folder = f"<results>/benchmarks/{entry['files'][0]}"
+        return [f"{folder}/corpus.jsonl", f"{folder}/queries.jsonl"]
+    return places(entry["files"])
+
+
+def places_entry(wildcards):
+    """How the evidence of a standard benchmark is located."""
+    return ANALYSES["evidence_places"][wildcards.standard]
+
+
+def labels_of(benchmarks):
+    """The printed names of benchmarks."""
+    return {name: benchmark_entry(name)["label"] for name in benchmarks}
+
+
+def of_others(pattern):
+    """A file of each benchmark with positions but the main one."""
+    return expand(pattern, benchmark=[name for name in POSITIONED if name != MAIN])
+
+
+# Figures that need a benchmark which a run may lack, and whether it has it.
+OPTIONAL_FIGURES = {
+    "fine_position_curves": FIGURES["fine"] in BENCHMARKS,
+    "fine_psi_table": FIGURES["fine"] in BENCHMARKS,
+    "reversal_table": FIGURES["fine"] in BENCHMARKS and FIGURES["reversed"] in BENCHMARKS,
+    "standard_table": bool(STANDARD),
+    "standard_mean_table": bool(STANDARD),
+    "evidence_places": bool(PLACED),
+}
+
+
+def those_shown(*files):
+    """Those figure files whose benchmarks are run."""
+    return [f"figures/{file}" for file in files if OPTIONAL_FIGURES.get(file.split(".")[0], True)]
+
+
+# The file of each figure and table of the paper (its section numbers: 4, 6, appendices).
+ITEMS = {
+    "figure_1": "position_curves",
+    "figure_2": "pooling_curves",
+    "figure_3": "segment_cosine_pair",
+    "figure_7": "segment_cosine",
+    "figure_8": "fine_position_curves",
+    "figure_9": "evidence_places",
+    "table_1": "pool_table",
+    "table_2": "retrievers_table",
+    "table_3": "psi_table",
+    "table_4": "standard_mean_table",
+    "table_5": "evidence_moving_short",
+    "table_6": "filter_table",
+    "table_7": "audit_table",
+    "table_8": "pool_table",
+    "table_9": "retrievers_table",
+    "table_10": "training_table",
+    "table_11": "fine_psi_table",
+    "table_12": "reversal_table",
+    "table_13": "evidence_moving",
+    "table_14": "standard_table",
+}
+RETRIEVER_FIGURES = [*dict.fromkeys(ITEMS.values()), "truncation", "paper_vs_ours"]
+
+
+def measured_files():
+    """All measures that figures, tables and verdicts are made of: what a release holds."""
+    return list(
+        dict.fromkeys(
+            [
+                *(file for name in BENCHMARKS for file in all_measures(name)),
+                *pooled_measures(),
+                *of_retrievers("truncation/{retriever}.csv"),
+                *of_retrievers("described/{retriever}.json"),
+                *of_retrievers("representation/segments/{retriever}.json"),
+                *of_retrievers("representation/moving/{retriever}.json"),
+                *expand("<results>/evidence_places/{standard}.json", standard=PLACED),
+                "<results>/verification/filter_statistics.csv",
+                "<results>/verification/pool_by_cell.csv",
+                "<results>/balance/budget.json",
+                "<results>/audit/summary.json",
+                *expand("<results>/benchmarks/{benchmark}/summary.json", benchmark=BENCHMARKS),
+                *listwise_measures(),
+            ]
+        )
+    )
+
+
+def used_names():
+    """Names of the packaged, downloaded and own models and data that this run reads."""
+    entries = [*config["verification"]["panel"], *REFERENCES.values(), GENERATOR, JUDGE]
+    kinds = {benchmark_entry(name)["kind"] for name in BENCHMARKS}
+    asked = PERSONAS if GENERATOR["kind"] in WITH_PERSONA else {}
+    read = [
+        *models_of(entries),
+        *(entry.get("checkpoint", "minilm_l6") for entry in TRAINED.values()),
+        *(ARTICLES[key] for key in ("asset", "folder") if key in ARTICLES),
+        *(asked[key] for key in ("encoder", "source") if key in asked),
+        *(
+            file
+            for name in BENCHMARKS
+            if benchmark_entry(name)["kind"] != "reversed"
+            for file in benchmark_entry(name)["files"]
+        ),
+        *(PAIRS["files"] if PAIRS["kind"] != "benchmark" else []),
+        *(file for name in PLACED for file in ANALYSES["evidence_places"][name]["files"]),
+    ]
+    if "leads" in kinds or "listwise" in STUDIES:
+        read.append("leads")
+    if "listwise" in STUDIES:
+        read += LISTWISE["embedding"]["encoders"]
+    return [name for name in dict.fromkeys(read) if name != "own"]

@@ -25,7 +25,7 @@ rule train_retriever:
     params:
         retriever="{retriever}",
         setting="{setting}",
-        entry=lookup(dpath="retrievers/known/{retriever}", within=config),
+        entry=retriever_entry,
         token_vectors_std=lookup(dpath="retrievers/token_vectors_std", within=config),
         training=lookup(dpath="training", within=config),
         seed=SEED,

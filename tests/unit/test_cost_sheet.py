@@ -10,7 +10,7 @@ from snakemake.utils import update_config
 
 import plan as script
 from posbias.errors import ConfigError
-from posbias.report import cost_sheet
+from posbias.report import analysis_costs, cost_sheet
 from posbias.report.cost_sheet import Cost, Plan
 
 
@@ -80,6 +80,37 @@ def test_the_sum_is_the_sum(paper, assumed):
     assert f"{everything.gpu_hours:,.1f}" in script.printed(targets).splitlines()[-1]
     # 32 trainings, each once
     assert sum(c.jobs for c in targets[script.MAIN_TARGET] if "training" in c.station) == 32
+
+
+def test_other_ways_of_pooling_are_trained_and_searched_as_their_retriever_is(paper, assumed):
+    name, shown = paper["analyses"]["pooling"]["retriever"], paper["figures"]["position_curves"]
+    plan = plan_of(paper, assumed, [name], shown)
+    one = [*cost_sheet.training(plan), *(cost_sheet.search(plan, b, [name]) for b in shown)]
+    cost = analysis_costs.pooling(plan_of(paper, assumed, ["bert_base"], shown))
+    assert cost.jobs == 3 * sum(c.jobs for c in one) == 3 * (4 + 2 + 2)
+    assert cost.gpu_hours == pytest.approx(3 * sum(c.gpu_hours for c in one))
+
+
+def test_a_document_and_its_segments_are_read_untrained_and_under_four_settings(paper, assumed):
+    cost = analysis_costs.segments(plan_of(paper, assumed))
+    tokens = 2 * 10000 * 735 / 4.3
+    assert cost.gpu_hours == pytest.approx(5 * 2 * 110e6 * tokens / 94e12 / 3600)
+    moved = analysis_costs.moved_evidence(plan_of(paper, assumed))
+    assert moved.gpu_hours == pytest.approx(4 * 2 * 110e6 * 1130 * 10 * 512 / 94e12 / 3600)
+
+
+def test_a_judge_is_asked_of_three_segments_of_every_stratum(paper, assumed):
+    plan = plan_of(paper, assumed)
+    price = {"input": 1.0, "output": 10.0}
+    segment = (384 + 768 + 1536 + 3072 + 6144) / 5 / 3
+    expected = 15000 * (180 + segment / 4.3 + 20 + 10 * 45) / 1e6
+    assert analysis_costs.audit(plan, price).dollars == pytest.approx(expected)
+    assert analysis_costs.audit(plan, None).dollars == 0
+
+
+def test_a_mirrored_benchmark_fetches_nothing(paper, assumed):
+    targets = script.sheet(plan_of(paper, assumed, ["qwen3_06b"], ["squad_posq", "posir_reversed"]))
+    assert targets["posir_reversed"][0].jobs == 0 and targets["posir_reversed"][1].jobs > 0
 
 
 def test_a_model_of_which_nothing_is_assumed_is_named(paper, assumed):

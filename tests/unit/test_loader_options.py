@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from posbias.benchmarks.loaders import LOADERS, check_loader, load
 from posbias.errors import ConfigError
 
+NEEDED = {
+    "heldout": {"queries_per_position": 1},
+    "leads": {"min_chars": 1, "max_chars": 9, "documents": 2, "queries": 1},
+    "reversed": {"segments": 5},
+}
 SAMPLES = {"squad": {"by": "keyed", "size": 3}, "fineweb": {"by": "public", "per_position": 3}}
 RIGHT = [
-    ("heldout", {"queries_per_position": 1}),
+    *NEEDED.items(),
     *(
         (kind, {"duplicate_questions": way, "sample": sample})
         for kind, of_kind in SAMPLES.items()
@@ -63,6 +68,11 @@ WRONG = [
     ("beir", {"sample_documents": 2.5}, "sample_documents must be a whole number"),
     ("beir", {"sample_documents": True}, "sample_documents must be a whole number"),
     ("beir", {"tiny": True}, "unexpected keyword argument 'tiny'; its options: split, title_sep"),
+    ("leads", {**NEEDED["leads"], "max_chars": "9"}, "max_chars must be .*, is '9'"),
+    ("leads", {**NEEDED["leads"], "documents": None}, "documents must be a whole number"),
+    ("leads", {"min_chars": 1, "max_chars": 9, "documents": 2}, "argument: 'queries'"),
+    ("reversed", {}, "missing a required argument: 'segments'"),
+    ("reversed", {"segments": 1}, "segments must be a whole number of at least 2, is 1"),
     ("beir", {5: "x"}, "keywords must be strings; its options"),
     ("beir", None, "its options: split"),
     ("beir", ["split"], "its options: split"),
@@ -91,7 +101,7 @@ def test_a_kind_that_does_not_exist_is_named_with_those_there_are(kind):
         check_loader("mine", kind, {})
     assert str(caught.value) == (
         f"config, benchmarks.known.mine: kind {kind!r} is not one of heldout, squad, fineweb, "
-        "posir, beir."
+        "posir, beir, leads, reversed."
     )
 
 
@@ -104,7 +114,7 @@ def test_every_option_of_a_loader_has_a_check_which_its_default_passes(kind):
         for name, option in taken.items()
         if option.default is not inspect.Parameter.empty
     }
-    check_loader("mine", kind, defaults | ({"queries_per_position": 1} if not defaults else {}))
+    check_loader("mine", kind, {**NEEDED.get(kind, {}), **defaults})
 
 
 ANYTHING = st.recursive(
@@ -119,9 +129,8 @@ ANYTHING = st.recursive(
 )
 def test_no_value_at_all_ends_in_another_fault(option, value):
     kind, name = option
-    needed = {"queries_per_position": 1} if kind == "heldout" else {}
     try:
-        check_loader("mine", kind, {**needed, name: value})
+        check_loader("mine", kind, {**NEEDED.get(kind, {}), name: value})
     except ConfigError as fault:
         assert f"options: {name}" in str(fault)
 

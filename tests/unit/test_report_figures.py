@@ -30,6 +30,7 @@ from posbias.report.truncation import read_truncation, truncation_note
 from report_measures import LABELS, PROVENANCE, made_up
 
 INTERVAL = made_up()[0]["interval"]
+BENCHMARKS = {"wiki_heldout": {"label": "Wikipedia", "groupings": ["characters", "thirds"]}}
 SCRIPTS = Path(make_psi_table.__file__).parent
 
 
@@ -74,11 +75,9 @@ def make_table(measures: list[Path], folder: Path) -> Path:
     return names["pdf"]
 
 
-def make_curves(measures: list[Path], folder: Path) -> Path:
-    pdf = folder / "curves.pdf"
-    make_position_curves.main(
-        measures, pdf, folder / "curves.csv", folder / "curves.meta.json", PROVENANCE
-    )
+def make_curves(measures: list[Path], folder: Path, benchmarks: dict = BENCHMARKS) -> Path:
+    pdf, csv, meta = (folder / f"curves.{name}" for name in ("pdf", "csv", "meta.json"))
+    make_position_curves.main(measures, pdf, csv, meta, PROVENANCE, benchmarks, "Curves")
     return pdf
 
 
@@ -117,12 +116,13 @@ def test_same_bytes_in_another_process_with_another_hash_seed(measures, tmp_path
         "import json, sys; from pathlib import Path; import make_position_curves as m;"
         "a = json.loads(sys.argv[1]); f = Path(a['folder']);"
         "m.main([Path(p) for p in a['measures']],"
-        "f / 'o.pdf', f / 'o.csv', f / 'o.json', a['provenance'])"
+        "f / 'o.pdf', f / 'o.csv', f / 'o.json', a['provenance'], a['benchmarks'], 'Curves')"
     )
     arguments = {
         "measures": [str(path) for path in measures],
         "folder": str(tmp_path),
         "provenance": PROVENANCE,
+        "benchmarks": BENCHMARKS,
     }
     subprocess.run(
         [sys.executable, "-c", code, json.dumps(arguments)],
@@ -168,14 +168,17 @@ def test_the_truncation_table_prints_every_bin_and_position(tmp_path) -> None:
         make_truncation_table.main(files, **names, provenance=PROVENANCE)
 
 
-def test_curves_are_drawn_of_the_groupings_that_there_are(tmp_path) -> None:
+def test_curves_are_drawn_of_the_groupings_that_are_asked_for(tmp_path) -> None:
     paths = []
     for number, record in enumerate(made_up()):
         del record["groupings"]["characters"]
         paths.append(tmp_path / f"{number}.json")
         paths[-1].write_text(json.dumps(record))
-    make_curves(paths, tmp_path)
+    only = {"wiki_heldout": {**BENCHMARKS["wiki_heldout"], "groupings": ["thirds"]}}
+    make_curves(paths, tmp_path, only)
     assert set(pd.read_csv(tmp_path / "curves.csv")["grouping"]) == {"thirds"}
+    with pytest.raises(DataError, match=r"bert, setting begin: no grouping 'characters'"):
+        make_curves(paths, tmp_path)
 
 
 def test_curves_csv_holds_every_point(measures, tmp_path) -> None:
@@ -264,7 +267,9 @@ def table_page() -> Figure:
 
 
 def curves_page() -> Figure:
-    return draw_position_curves(curve_frame(made_up()), "Title", footer_text(PROVENANCE, INTERVAL))
+    frame = curve_frame(made_up(), BENCHMARKS)
+    footer = footer_text(PROVENANCE, INTERVAL)
+    return draw_position_curves(frame, BENCHMARKS, None, "Title", footer)
 
 
 @pytest.mark.parametrize("page", [table_page, curves_page])

@@ -84,7 +84,7 @@ def test_the_main_benchmark_is_run_and_read_by_someone(config):
     more = {**known, "second": {**known["wiki_heldout"], "retrievers": ["qwen3"]}}
     two = changed(changed(config, "benchmarks.known", more), "benchmarks.main", "second")
     with pytest.raises(ConfigError, match=r"'second' is not among benchmarks\.selected"):
-        check_consistency(two)
+        check_consistency(changed(two, "benchmarks.selected", ["wiki_heldout"]))
     both = changed(two, "benchmarks.selected", "all")
     check_consistency(both)
     with pytest.raises(ConfigError, match=r"none of the selected .*'second'; select one of qwen3"):
@@ -102,6 +102,7 @@ def test_without_held_out_documents_there_is_no_listwise_study(config):
     whole = changed(changed(config, "documents.cut", "whole"), "documents.heldout_share", 0)
     squad = changed(whole, "benchmarks.known.wiki_heldout.kind", "squad")
     empty = changed(squad, "benchmarks.known.wiki_heldout.options", {})
+    empty = changed(empty, "benchmarks.selected", ["wiki_heldout"])
     with pytest.raises(ConfigError, match=r"listwise\.corpora\.heldout: .*out of studies"):
         check_consistency(empty)
     check_consistency(changed(empty, "studies", ["retriever"]))

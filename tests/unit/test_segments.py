@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from posbias.corpus.segments import (
     POSITIONS,
+    equal_cuts,
     equal_ranges,
     segment_texts,
     segments_of,
@@ -42,6 +43,25 @@ def test_equal_ranges_cover_everything(parts, data):
     assert (ranges[0][0], ranges[-1][1], len(ranges)) == (0, n, parts)
     lengths = [end - start for start, end in ranges]
     assert max(lengths) - min(lengths) <= 1
+
+
+@given(st.text(min_size=1), st.integers(1, 12))
+def test_equal_cuts_of_any_text_join_to_it_or_are_refused(text, count):
+    if len(text) < count:
+        with pytest.raises(DataError, match=f"cannot be cut into {count} segments"):
+            equal_cuts(len(text), count)
+        return
+    parts = [text[start:end] for start, end in equal_cuts(len(text), count)]
+    assert "".join(parts) == text
+    assert len(parts) == count
+    assert all(parts)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("count", [0, -3])
+def test_a_text_is_not_cut_into_no_segments(count):
+    with pytest.raises(DataError, match=f"cut into {count} segments; expected 1 or more"):
+        equal_cuts(10, count)
 
 
 def test_the_example_of_the_docstring():

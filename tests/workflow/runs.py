@@ -14,8 +14,20 @@ from pathlib import Path
 SHRUNKEN = "tests/workflow/shrunken.yaml"
 RESULTS = "results/shrunken"
 LIMIT = 900  # seconds that one command may take on a busy machine
-MEASURED_FIGURES = ("psi_table", "position_curves")  # drawn of measures
-RETRIEVER_FIGURES = (*MEASURED_FIGURES, "truncation")
+# Of the retriever study: figures that name retrievers, and those about data alone.
+RETRIEVER_TABLES = (
+    "psi_table", "fine_psi_table", "truncation", "retrievers_table", "training_table",
+    "standard_table", "standard_mean_table", "evidence_moving", "evidence_moving_short",
+    "reversal_table",
+)  # fmt: skip
+DATA_TABLES = ("pool_table", "filter_table", "audit_table")
+RETRIEVER_CURVES = (
+    "position_curves", "pooling_curves", "fine_position_curves", "segment_cosine",
+    "segment_cosine_pair",
+)  # fmt: skip
+RETRIEVER_FIGURES = (
+    *RETRIEVER_TABLES, *DATA_TABLES, *RETRIEVER_CURVES, "evidence_places", "paper_vs_ours",
+)  # fmt: skip
 BENCHMARK = "wiki_heldout"
 LISTWISE_FIGURES = tuple(
     f"listwise_{item}"

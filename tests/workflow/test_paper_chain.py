@@ -29,6 +29,9 @@ TARGETS = (
     "figures/fineweb/psi_table.pdf",
     "figures/posir/psi_table.pdf",
     "figures/truncation.pdf",
+    "figures/paper_vs_ours.pdf",
+    "figures/evidence_places.pdf",
+    "figures/fine_psi_table.pdf",
     *BEIR,
     f"{RESULTS}/anchors.json",
     f"{RESULTS}/queries/estimate.json",
@@ -36,7 +39,11 @@ TARGETS = (
 
 
 def reply(prompt: str) -> str:
-    """Answer as a model would: the first persona, or a query of words of the segment."""
+    """Answer as a model would: the first persona, a query of words of the segment, a verdict."""
+    judged = re.search(r"<query>\n(.*)\n</query>\n\n<passage>\n(.*)\n</passage>", prompt, re.DOTALL)
+    if judged:
+        holds = all(word in judged[2] for word in judged[1].split())
+        return json.dumps({"reasoning": "by its words", "answer": "yes" if holds else "no"})
     if "<people>" in prompt:
         person = re.search(r"<people>\n1\. (.+)", prompt)[1]
         return json.dumps(
@@ -177,8 +184,10 @@ def read(copy: Path, name: str) -> dict:
 
 def test_each_thing_is_fetched_and_each_corpus_encoded_once(chain):
     ran = jobs((chain / "run.txt").read_text("utf-8"))
-    assert ran["fetch_artefact"] == 10 and ran["train_retriever"] == 12
-    assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2 + 2
+    # Twelve of three retrievers, and one of these with another way of pooling.
+    assert ran["fetch_artefact"] == 10 and ran["train_retriever"] == 12 + 4
+    # SQuAD by all, the web and PosIR by one, a corpus in two shards, the variant on the first two.
+    assert ran["join_corpora"] == 1 and ran["search_corpus"] == 3 + 2 + 2 + 2
     manifests = [json.loads(p.read_text()) for p in (chain / "downloads").glob("*/manifest.json")]
     assert len(manifests) == 10 and all(m["files"] for m in manifests)
     joined = read(chain, "joined/shared.json")
@@ -189,13 +198,16 @@ def test_every_answer_is_paid_once_and_the_estimate_knew_their_number(chain):
     documents = len((chain / RESULTS / "corpus/documents.jsonl").read_text("utf-8").splitlines())
     assert documents == 2 * 30
     paid = json.loads((chain / "paid.json").read_text())
-    assert paid == {"prompts": 4 * documents, "calls": 4 * documents}
+    judged = read(chain, "audit/summary.json")["counts"]["asked"]
+    assert 0 < judged <= 5 * 5 * 3
+    assert paid == {"prompts": 4 * documents + judged, "calls": 4 * documents + judged}
     estimate = read(chain, "queries/estimate.json")
     assert [estimate[stage]["calls"] for stage in ("stage_1", "stage_2")] == [60, 180]
     summary = read(chain, "queries/summary.json")
     assert summary["candidates"] + sum(summary["dropped"].values()) == 180
     # The log is no output of the rule: a failed job must not take paid answers with it.
     assert (chain / RESULTS / "answers/hosted.jsonl").is_file()
+    assert (chain / RESULTS / "answers/audit-hosted_judge.jsonl").is_file()
     assert fake_openai.KEY not in (chain / "run.txt").read_text("utf-8")
 
 

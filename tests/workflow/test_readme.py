@@ -1,4 +1,4 @@
-"""Every command of the README is one that works: its targets, files and options exist."""
+"""Every command of README and docs is one that works: its targets, files and options exist."""
 
 import re
 import shlex
@@ -10,6 +10,8 @@ from runs import succeed
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yaml"))
 BLOCK = re.compile(r"^```(console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:make|snakemake|python) [^`]+)`")
 # What a README may ask for beside this project's own commands; none of them is run here.
@@ -47,10 +49,8 @@ def simple_commands(line: str) -> list[list[str]]:
 
 
 def readme_commands() -> list[list[str]]:
-    """Return every command of the README's blocks, tables and sentences, each once."""
-    if not README.is_file():
-        return []
-    text = README.read_text("utf-8")
+    """Return every command of the pages' blocks, tables and sentences, each once."""
+    text = "\n".join(page.read_text("utf-8") for page in PAGES if page.is_file())
     lines = [line for kind, block in BLOCK.findall(text) for line in command_lines(kind, block)]
     lines += [" ".join(line.split()) for line in INLINE.findall(BLOCK.sub("", text))]
     found = [tuple(command) for line in lines for command in simple_commands(line)]
@@ -58,7 +58,7 @@ def readme_commands() -> list[list[str]]:
 
 
 def of(*programs: str) -> list[list[str]]:
-    """Return the README's commands of these programs."""
+    """Return the pages' commands of these programs."""
     return [command for command in readme_commands() if Path(command[0]).name in programs]
 
 
@@ -126,5 +126,19 @@ def test_commands_are_taken_out_of_blocks():
     assert command_lines("bash", "make demo\n\nmake test\n") == ["make demo", "make test"]
 
 
-def test_no_number_is_left_open():
-    assert not re.findall(r"@[A-Z]+@", README.read_text("utf-8"))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_number_is_left_open(page):
+    assert not re.findall(r"@[\w.]+@", page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_stands_in_a_page_as_it_is_and_is_used_there(example):
+    block = f"```yaml\n{example.read_text('utf-8')}```"
+    assert [page for page in PAGES if block in page.read_text("utf-8")] != []
+    assert any(f"docs/examples/{example.name}" in command for command in readme_commands())
+
+
+def test_pages_link_to_files_that_exist():
+    for page in PAGES:
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter import start
+from posbias.assets import find_asset
 from posbias.benchmarks.loaders import load
 from posbias.benchmarks.records import check_excluded
 from posbias.corpus.segments import POSITIONS
@@ -26,6 +27,7 @@ def main(
     kind: str,
     options: dict[str, Any],
     seed: int,
+    asset: dict[str, str] | None = None,
 ) -> None:
     """Build a test collection of one kind from its files (paper: section 4.3).
 
@@ -36,11 +38,13 @@ def main(
         qrels: the judgements, in TREC format
         excluded: documents that a query's run must not hold, by query, as JSON
         summary: how many documents and queries there are and what was left out, as JSON
-        kind: heldout, squad, fineweb, posir or beir
+        kind: heldout, squad, fineweb, posir, beir, leads or reversed
         options: those of the kind's loader
         seed: of the keyed hashes that choose queries and documents
+        asset: package, file and sha256 of a packaged file that goes before the others, or none
     """
-    loaded = load(kind, files, options, seed)
+    packaged = [find_asset(**asset)] if asset else []
+    loaded = load(kind, [*packaged, *files], options, seed)
     check_excluded(loaded.excluded, (q.query_id for q in loaded.queries), loaded.qrels, kind)
     write_qrels(qrels, loaded.qrels)
     written = write_jsonl(

@@ -6,6 +6,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from figure_checks import check_figures
 from listwise_checks import check_listwise, check_listwise_documents
 from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
@@ -48,6 +49,7 @@ def check_consistency(config: dict) -> None:
     for shares in config["balance"]["settings"].values():
         position_counts(shares, 1)
     check_retriever_study(config)
+    check_figures(config)
     if "listwise" in config["studies"]:
         check_listwise(config["listwise"], config["claims"]["first_slots"])
         check_listwise_documents(config["listwise"], config["documents"]["heldout_share"])

@@ -10,7 +10,7 @@ from config_files import merged, read_yaml
 from places import WITH_PERSONA, models_of
 from posbias.queries.api_options import read_options
 from posbias.queries.generators import answerer_options
-from posbias.report import cost_sheet
+from posbias.report import analysis_costs, cost_sheet
 from posbias.report.cost_sheet import Cost, Plan
 from selection import chosen, select
 
@@ -66,7 +66,9 @@ def sheet(plan: Plan) -> dict[str, list[Cost]]:
             for reference in config["references"]
             if name in chosen("references", reference["benchmarks"], benchmarks["known"])
         ]
-        fetched = own_downloads(config, [*entry["files"], *models_of(referred)])
+        # The files of a mirrored benchmark are another benchmark.
+        files = [] if entry["kind"] == "reversed" else entry["files"]
+        fetched = own_downloads(config, [*files, *models_of(referred)])
         encoded = entry["corpus"] in paid
         paid.add(entry["corpus"] or name)
         return [
@@ -82,7 +84,36 @@ def sheet(plan: Plan) -> dict[str, list[Cost]]:
         *cost_sheet.training(plan),
     ]
     main, *others = [benchmarks["main"], *(n for n in plan.benchmarks if n != benchmarks["main"])]
-    return {MAIN_TARGET: [*shared, *target(main)], **{name: target(name) for name in others}}
+    return {
+        MAIN_TARGET: [*shared, *target(main)],
+        **{name: target(name) for name in others},
+        "pooling, segments, moved evidence, audit, Fig. 9": analyses(plan),
+    }
+
+
+def analyses(plan: Plan) -> list[Cost]:
+    """Return the stations of the analyses beside retrieval, with the data that only they read."""
+    block = plan.config["analyses"]
+    judge = block["audit"]["judges"][block["audit"]["judge"]]
+    pairs = block["evidence_moving"]["known"][block["evidence_moving"]["pairs"]]
+    placed = [one for one in block["evidence_places"] if one in plan.benchmarks]
+    read = [
+        *pairs["files"],
+        *(file for one in placed for file in block["evidence_places"][one]["files"]),
+    ]
+    known = plan.config["benchmarks"]["known"]
+    fetched = {file for one in plan.benchmarks for file in known[one]["files"]}
+    return [
+        cost_sheet.downloads(
+            plan, [name for name in own_downloads(plan.config, read) if name not in fetched]
+        ),
+        analysis_costs.pooling(plan),
+        analysis_costs.segments(plan),
+        analysis_costs.moved_evidence(plan),
+        analysis_costs.audit(
+            plan, api_prices(judge["options"]) if judge["kind"] == "openai" else None
+        ),
+    ]
 
 
 def printed(targets: dict[str, list[Cost]]) -> str:

@@ -85,7 +85,7 @@ def check_benchmarks(config: dict) -> None:
         entry, where = known[name], f"benchmarks.known.{name}"
         chosen(f"config, {where}.retrievers", entry["retrievers"], config["retrievers"]["known"])
         check_loader(name, entry["kind"], entry["options"])
-        for file in entry["files"]:
+        for file in entry["files"] if entry["kind"] != "reversed" else ():
             place_of(f"{where}.files", file, downloads)
         _check_groups(entry, where)
         if entry["kind"] == "heldout" and not config["documents"]["heldout_share"]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from posbias.benchmarks import beir, fineweb, heldout, posir, squad
+from posbias.benchmarks import beir, fineweb, heldout, leads, posir, squad
+from posbias.benchmarks import reversed as mirrored
 from posbias.benchmarks.loaded import Loaded
 from posbias.benchmarks.option_checks import Check, check_values
 from posbias.errors import ConfigError
@@ -24,6 +25,8 @@ LOADERS: dict[str, Loader] = {
     "fineweb": Loader(fineweb.load_fineweb, fineweb.OPTIONS),
     "posir": Loader(posir.load_posir, posir.OPTIONS),
     "beir": Loader(beir.load_beir, beir.OPTIONS),
+    "leads": Loader(leads.load_leads, leads.OPTIONS),
+    "reversed": Loader(mirrored.load_reversed, mirrored.OPTIONS),
 }
 
 

@@ -24,6 +24,14 @@ class Passage:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Lead:
+    """A lead section and what its article is about, in a few words; empty if nothing says so."""
+
+    passage: Passage
+    description: str
+
+
 def read_leads(
     path: Path,
     min_chars: int,
@@ -33,6 +41,20 @@ def read_leads(
     dropped: Counter,
     known_titles: Collection[str] = (),
 ) -> list[Passage]:
+    """Return the passages of `read_described_leads`."""
+    leads = read_described_leads(path, min_chars, max_chars, limit, seed, dropped, known_titles)
+    return [lead.passage for lead in leads]
+
+
+def read_described_leads(
+    path: Path,
+    min_chars: int,
+    max_chars: int,
+    limit: int,
+    seed: int,
+    dropped: Counter,
+    known_titles: Collection[str] = (),
+) -> list[Lead]:
     """Return up to `limit` lead sections of `min_chars` to `max_chars` code points, both included.
 
     path: a JSON object of {title, extract, description} by id. Which ones are taken depends on
@@ -43,7 +65,7 @@ def read_leads(
     content = read_json(path)
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected an object of lead sections, found a {type(content)}.")
-    found: dict[str, Passage] = {}
+    found: dict[str, Lead] = {}
     for key, record in content.items():
         if not isinstance(record, dict) or not all(
             isinstance(record.get(field), str) for field in FIELDS
@@ -63,9 +85,10 @@ def read_leads(
         if doc_id in found:
             dropped["title seen before"] += 1
             continue
-        found[doc_id] = Passage(doc_id, record["title"], text)
+        description = " ".join(record["description"].split())
+        found[doc_id] = Lead(Passage(doc_id, record["title"], text), description)
     if not found:
         raise ConfigError(f"{path}: no lead section of {min_chars} to {max_chars} characters.")
-    ordered = keyed_order(found.values(), seed, key=lambda passage: passage.doc_id)
+    ordered = keyed_order(found.values(), seed, key=lambda lead: lead.passage.doc_id)
     dropped["above the limit"] += max(0, len(ordered) - limit)
-    return sorted(ordered[:limit], key=lambda passage: passage.doc_id)
+    return sorted(ordered[:limit], key=lambda lead: lead.passage.doc_id)

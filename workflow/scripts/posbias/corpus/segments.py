@@ -33,6 +33,17 @@ def equal_ranges(n_chars: int, parts: int) -> tuple[tuple[int, int], ...]:
     return tuple(itertools.pairwise(cuts))
 
 
+def equal_cuts(length: int, count: int) -> list[tuple[int, int]]:
+    """Return the half-open ranges of code points that cut a text of `length` into `count` segments.
+
+    As `equal_ranges`, and for any count: raises DataError for a count below one, and for a text
+    with less code points than segments.
+    """
+    if count < 1:
+        raise DataError(f"a text cannot be cut into {count} segments; expected 1 or more.")
+    return list(equal_ranges(length, count))
+
+
 def segments_of(doc_id: str, text: str) -> list[Segment]:
     """Return the begin, middle and end segment of a document."""
     return [

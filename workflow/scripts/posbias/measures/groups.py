@@ -15,6 +15,7 @@ from posbias.errors import ConfigError, DataError
 from posbias.options import check_options
 
 PLACE = "benchmarks: groups"
+ZONES = FRONT, MID, BACK = "front", "mid", "back"
 
 
 @dataclass(frozen=True)
@@ -94,24 +95,58 @@ def by_characters(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Gr
     return _place(queries, list(ranges), place)
 
 
+def _bin_edges(option: str, count: int) -> np.ndarray:
+    if type(count) is not int or not 2 <= count <= 100:
+        raise ConfigError(f"{PLACE}.{option} must be a whole number, 2 to 100, is {count!r}.")
+    return np.linspace(0, 1, count + 1)
+
+
+def _bin_of(midpoint: float, edges: np.ndarray) -> int:
+    """Return the bin, from 0, of a share of the document; an inner edge ends the bin before it."""
+    return max(int(np.searchsorted(edges, midpoint, side="left")) - 1, 0)
+
+
 def by_relative_bins(queries: Iterable[BenchmarkQuery], count: int) -> Grouping:
     """Group queries by the middle of their evidence, in `count` equal bins of the document.
 
     As PosIR does: a middle on an inner edge belongs to the bin that ends there, 0 to the first.
     Raises ConfigError for a count that is not from 2 to 100.
     """
-    if type(count) is not int or not 2 <= count <= 100:
-        raise ConfigError(f"{PLACE}.bins.count must be a whole number, 2 to 100, is {count!r}.")
-    edges = np.linspace(0, 1, count + 1)
+    edges = _bin_edges("bins.count", count)
     digits = 2 if 100 % count == 0 else 3
     names = [f"{low:.{digits}f}-{high:.{digits}f}" for low, high in pairwise(edges)]
 
     def place(query: BenchmarkQuery) -> Sequence[str] | str:
         if query.midpoint is None:
             return "no known middle"
-        return [names[max(int(np.searchsorted(edges, query.midpoint, side="left")) - 1, 0)]]
+        return [names[_bin_of(query.midpoint, edges)]]
 
     return _place(queries, names, place)
+
+
+def by_zones(queries: Iterable[BenchmarkQuery], segments: int, at_each_end: int) -> Grouping:
+    """Group queries by the middle of their evidence: front, mid and back of the document.
+
+    Front and back are `at_each_end` of its equal segments each, mid the others (appendix E: two
+    of five). A middle on an inner edge belongs to the segment that ends there. Raises ConfigError
+    for segments that are not from 2 to 100, or of which none is left for mid.
+    """
+    edges = _bin_edges("zones.segments", segments)
+    if type(at_each_end) is not int or not 1 <= at_each_end < segments / 2:
+        raise ConfigError(
+            f"{PLACE}.zones.at_each_end must be a whole number of at least 1 that leaves some of "
+            f"the {segments} segments for the mid, is {at_each_end!r}."
+        )
+
+    def place(query: BenchmarkQuery) -> Sequence[str] | str:
+        if query.midpoint is None:
+            return "no known middle"
+        segment = _bin_of(query.midpoint, edges)
+        if segment < at_each_end:
+            return [FRONT]
+        return [BACK] if segment >= segments - at_each_end else [MID]
+
+    return _place(queries, ZONES, place)
 
 
 def by_lengths(queries: Iterable[BenchmarkQuery], edges: Sequence[int]) -> Grouping:
@@ -138,6 +173,7 @@ GROUPINGS: dict[str, Callable[..., Grouping]] = {
     "characters": by_characters,
     "bins": by_relative_bins,
     "lengths": by_lengths,
+    "zones": by_zones,
 }
 
 

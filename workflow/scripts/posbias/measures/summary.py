@@ -1,6 +1,6 @@
 """From the value of every query to the measures record of one retriever under one setting."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -8,7 +8,12 @@ import numpy as np
 
 from posbias.errors import DataError
 from posbias.measures.groups import Grouping
-from posbias.measures.intervals import percentile_interval, resampled_means, resampled_psi
+from posbias.measures.intervals import (
+    mean_record,
+    percentile_interval,
+    resampled_means,
+    resampled_psi,
+)
 from posbias.measures.psi import psi
 
 NO_INTERVAL = (None, None)
@@ -30,6 +35,26 @@ def favoured(means: Mapping[str, float | None]) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
+def first_minus_last(
+    rows: Sequence[Mapping[str, Any]], samples: Sequence[np.ndarray], level: float
+) -> dict[str, float | None]:
+    """Return the mean of the first group less that of the last one, and its interval.
+
+    rows: name and mean of every group; samples: resampled means of those that are not empty. Both
+    groups are resampled independently, as their queries are not the same. None if one is empty.
+    """
+    difference, bounds = None, NO_INTERVAL
+    first, last = rows[0]["mean"], rows[-1]["mean"]
+    if first is not None and last is not None:
+        difference = first - last
+        bounds = percentile_interval(samples[0] - samples[-1], level)
+    return {
+        "first_minus_last": difference,
+        "first_minus_last_low": bounds[0],
+        "first_minus_last_high": bounds[1],
+    }
+
+
 def summarise_grouping(
     values: Mapping[str, float],
     grouping: Grouping,
@@ -42,7 +67,8 @@ def summarise_grouping(
 
     values: per query, in [0, 1]. PSI is null, with a note, where it is not defined or a group has
     fewer than `min_group` queries: as a ratio of extremes it is biased upwards by noise. An empty
-    group has no mean, and neither then have all groups together.
+    group has no mean, and neither then have all groups together. first_minus_last compares the
+    groups at both ends.
     """
     rows, means, samples = [], {}, []
     for name, query_ids in grouping.groups.items():
@@ -73,6 +99,7 @@ def summarise_grouping(
         "psi_high": psi_bounds[1],
         "psi_note": note or None,
         "favoured": favoured(means),
+        **first_minus_last(rows, samples, level),
     }
 
 
@@ -86,12 +113,16 @@ def summarise(
 ) -> dict[str, Any]:
     """Return the micro mean, every grouping and the interval's description of a measures record.
 
-    Raises DataError where no query is judged.
+    The interval of the micro mean has a generator of its own, a child of `rng`, whose numbers are
+    those of the groups alone. Raises DataError where no query is judged.
     """
     if not values:
         raise DataError("no query is judged: there is nothing to average.")
+    micro = mean_record(list(values.values()), resamples, level, rng.spawn(1)[0])
     return {
         "micro_mean": fmean(values.values()),
+        "micro_low": micro["low"],
+        "micro_high": micro["high"],
         "groupings": {
             name: summarise_grouping(values, grouping, resamples, level, min_group, rng)
             for name, grouping in groupings.items()

@@ -16,6 +16,7 @@ TOP, ABOVE, BELOW = 0.29, 0.13, 0.06  # inches: above the first rule; a text's b
 GAP = 0.1  # inches: the least space between two columns
 BESIDE = 0.04  # inches: the space before an interval
 LABEL = 1.0  # inches that the first column has at least
+UNDER = 0.022  # inches from a number's base down to the rule that underlines it
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,20 @@ def _draw_heading(page: Axes, y: float, columns: Sequence[Column], layout: _Layo
     return base + BELOW
 
 
+def _underline(page: Axes, x: float, y: float, cell: Cell, align: str) -> None:
+    """Draw a thin rule below a text set with its base at y, its left or right end at x."""
+    width = style.text_width(cell.text, style.BODY, "bold" if cell.bold else "normal")
+    left = x - width if align == "right" else x
+    rule(page, y + UNDER, left, left + width, LIGHT)
+
+
 def _draw_cell(
     page: Axes, y: float, cell: Cell, column: Column, place: _Place, beside: bool
 ) -> None:
     weight = "bold" if cell.bold else "normal"
+    if cell.underlined:
+        x, align = (place.number_right, "right") if column.number else (place.left, "left")
+        _underline(page, x, y, cell, align)
     if not column.number:
         put(page, place.left, y, cell.text, "left", fontweight=weight)
         return

@@ -28,6 +28,7 @@ SPECIALS = {
     "·": r"$\cdot$",
     "×": r"$\times$",
     "²": "$^2$",
+    "≥": r"$\geq$",
     "τ": r"$\tau$",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
@@ -42,6 +43,8 @@ def escape(text: str) -> str:
 
 def _cell(cell: Cell) -> str:
     text = rf"\textbf{{{escape(cell.text)}}}" if cell.bold else escape(cell.text)
+    if cell.underlined:
+        text = rf"\underline{{{text}}}"
     mark = rf"\textsuperscript{{{escape(cell.mark)}}}" if cell.mark else ""
     if mark and not cell.interval:
         mark = rf"\rlap{{{mark}}}"  # so that numbers without a mark stand right below

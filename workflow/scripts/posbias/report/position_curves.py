@@ -1,66 +1,108 @@
-"""The paper's Figure 1: nDCG@10 by position of the evidence, one panel per training setting."""
+"""nDCG@10 by position of the evidence: one panel a training setting (paper, Figures 1, 2, 8)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from posbias.errors import ConfigError
 from posbias.report import style
-from posbias.report.legend import draw_legend, legend_columns
-from posbias.report.records import (
-    SETTING_LABELS,
-    SKEWS,
-    by_retriever,
-    grouping_of,
-    identity,
-    reference_records,
-    require_all_settings,
+from posbias.report.benchmark_records import (
+    by_benchmark,
+    check_retrievers,
+    references_on,
+    trained_on,
 )
+from posbias.report.legend import draw_legend, legend_columns
+from posbias.report.position_axis import AXES, NAME_BELOW, SHADED, position_axis
+from posbias.report.records import SETTING_LABELS, grouping_of, identity
 
-ROWS = {"characters": "Evidence position (characters)", "thirds": "Evidence position (third)"}
 SETTING_TITLES = {
     "begin": "MB (trained on begin)",
     "middle": "MM (trained on middle)",
     "end": "ME (trained on end)",
     "uniform": "MU (trained on all)",
 }
-REFERENCE_DASHES = ((0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)))
+REFERENCE_DASHES = ((0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1)), (0, (1, 0.6)))
+SHADE_NOTE = "Shaded: the third(s) that hold the evidence in training."
 NOTE = (
-    "Shaded: the third(s) that hold the evidence in training. Upright bars: intervals of the "
-    "means; lines are set slightly apart so that the bars stay visible."
+    "Upright bars: intervals of the means; lines are set slightly apart so that the bars stay "
+    "visible."
 )
 REFERENCE_NOTE = "Grey lines without marks: systems not trained here."
-PANEL_HEIGHT = 1.55  # inches
+TOP, PANEL_HEIGHT, BETWEEN = 0.5, 1.55, 0.2  # inches: above the panels; a panel; between rows
+LEFT, RIGHT, GAP = 0.5, 0.08, 0.14  # inches: beside the panels, from one to the next
+LEAST_RANGE = 0.06  # nDCG that an axis spans at least, so that two decimals mark it
 
 
-def _curve_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Names:
+    """The lines of a figure in the order of its legend: keys of retrievers and references."""
+
+    trained: Sequence[str]
+    references: Sequence[str]
+    labels: Sequence[str]
+
+
+def check_groupings(benchmarks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise ConfigError for a grouping that cannot be drawn as a curve, or if none is named."""
+    for name, entry in benchmarks.items():
+        unknown = [grouping for grouping in entry["groupings"] if grouping not in AXES]
+        if unknown or not entry["groupings"]:
+            raise ConfigError(
+                f"figures, {name}: curves are drawn over {', '.join(AXES)}, not over "
+                f"{', '.join(unknown) or 'nothing'}; give the benchmark such groups."
+            )
+
+
+def _curve_rows(record: Mapping[str, Any], groupings: Sequence[str]) -> list[dict[str, Any]]:
     return [
         identity(record)
         | {"grouping": grouping, "group_index": index}
         | {field: group[field] for field in ("name", "mean", "low", "high", "n")}
-        for grouping in ROWS
-        if grouping in record["groupings"]
+        for grouping in groupings
         for index, group in enumerate(grouping_of(record, grouping)["groups"])
     ]
 
 
 def curve_frame(
-    records: Sequence[dict[str, Any]], order: Sequence[str] | None = None
+    records: Sequence[dict[str, Any]],
+    benchmarks: Mapping[str, Mapping[str, Any]],
+    order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return one row per retriever (or reference), setting, grouping and position group (Fig. 1).
+    """Return one row per benchmark, retriever (or reference), setting, grouping and group.
 
-    Groupings are those of ROWS that the records have. Numbers are not rounded. Raises DataError
-    for a missing setting, a repeated pair, or a retriever that `order` does not name.
+    benchmarks: name to its label and groupings, in order; they may have different retrievers.
+    Numbers are not rounded (Figures 1, 2, 8). Raises ConfigError for a grouping that is no axis,
+    DataError for a missing setting or grouping, a repeated pair, an unknown retriever.
     """
-    retrievers = by_retriever(records, order)
-    require_all_settings(retrievers)
-    chosen = [settings[name] for settings in retrievers.values() for name in SETTING_LABELS]
-    rows = [row for record in chosen for row in _curve_rows(record)]
-    rows += [row for record in reference_records(records) for row in _curve_rows(record)]
+    check_groupings(benchmarks)
+    check_retrievers(records, order)
+    rows = []
+    for name, part in by_benchmark(records, benchmarks).items():
+        groupings = benchmarks[name]["groupings"]
+        for settings in trained_on(part, order).values():
+            for setting in SETTING_LABELS:
+                rows += _curve_rows(settings[setting], groupings)
+        for record in references_on(part).values():
+            rows += _curve_rows(record, groupings)
     frame = pd.DataFrame(rows).rename(columns={"name": "group"})
     return frame.astype(dict.fromkeys(("mean", "low", "high"), "float64"))
+
+
+def _names(frame: pd.DataFrame, order: Sequence[str] | None) -> Names:
+    """Return who has a line, in `order` or as they come, references last."""
+    known = frame["setting"].notna()
+    trained, references = (
+        dict(zip(rows["retriever"], rows["label"], strict=True))
+        for rows in (frame[known], frame[~known])
+    )
+    keys = sorted(trained, key=list(order or trained).index)
+    return Names(keys, list(references), [*(trained[key] for key in keys), *references.values()])
 
 
 def _draw_line(panel: Axes, points: pd.DataFrame, index: int, count: int) -> None:
@@ -79,78 +121,93 @@ def _draw_line(panel: Axes, points: pd.DataFrame, index: int, count: int) -> Non
     )
 
 
-def _draw_panel(panel: Axes, rows: pd.DataFrame, setting: str, grouping: str) -> None:
-    trained = rows[rows["setting"] == setting]
-    count = trained["retriever"].nunique()
-    for index, (_, points) in enumerate(trained.groupby("retriever", sort=False)):
-        _draw_line(panel, points, index, count)
-    references = rows[rows["setting"].isna()].groupby("retriever", sort=False)
-    for index, (_, points) in enumerate(references):
+def _draw_panel(panel: Axes, rows: pd.DataFrame, setting: str, grouping: str, names: Names) -> None:
+    for key, points in rows[rows["setting"] == setting].groupby("retriever", sort=False):
+        _draw_line(panel, points, names.trained.index(key), len(names.trained))
+    for key, points in rows[rows["setting"].isna()].groupby("retriever", sort=False):
         panel.plot(
             points["group_index"],
             points["mean"],
             label=points["label"].iloc[0],
             color="#8c8c8c",
             linewidth=1.1,
-            linestyle=REFERENCE_DASHES[index % len(REFERENCE_DASHES)],
+            linestyle=REFERENCE_DASHES[names.references.index(key) % len(REFERENCE_DASHES)],
             zorder=1,
         )
-    names = rows.drop_duplicates("group_index").sort_values("group_index")["group"].tolist()
-    if grouping == "thirds":
-        panel.set_xticks(range(len(names)), names)
-        for index, name in enumerate(names):
-            if name == setting or setting not in SKEWS:
-                panel.axvspan(index - 0.5, index + 0.5, color=style.SHADE, linewidth=0, zorder=0)
-    else:
-        panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
-    panel.set_xlim(-0.45, len(names) - 0.55)
+    groups = rows.drop_duplicates("group_index").sort_values("group_index")["group"].tolist()
+    position_axis(panel, grouping, groups, setting)
     panel.grid(axis="y", color="#dddddd", linewidth=0.4)
     panel.set_axisbelow(True)
 
 
-def draw_position_curves(frame: pd.DataFrame, title: str, footer: str) -> Figure:
-    """Return the figure: columns MB, MM, ME, MU; rows by characters and by thirds (Fig. 1).
+def _panels(figure: Figure, bottom: float) -> list[Axes]:
+    """Return a row of panels, `bottom` inches above the lower edge, on one scale."""
+    width, height = figure.get_size_inches()
+    count = len(SETTING_TITLES)
+    each = (width - LEFT - RIGHT - (count - 1) * GAP) / count
+    panels: list[Axes] = []
+    for index in range(count):
+        left = LEFT + index * (each + GAP)
+        place = (left / width, bottom / height, each / width, PANEL_HEIGHT / height)
+        panels.append(figure.add_axes(place, sharey=panels[0] if panels else None))
+        panels[-1].tick_params(labelleft=not index)
+    panels[0].set_ylabel("nDCG@10")
+    return panels
 
-    The shaded thirds are those that the setting trains on. Call within `style.print_style()`.
+
+def _level_axis(panels: Sequence[Axes]) -> None:
+    """Mark the axis that a row shares at round numbers of at most two decimals."""
+    low, high = panels[0].get_ylim()
+    more = max(LEAST_RANGE - (high - low), 0) / 2
+    panels[0].set_ylim(low - more, high + more)
+    panels[0].yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+
+
+def draw_position_curves(
+    frame: pd.DataFrame,
+    benchmarks: Mapping[str, Mapping[str, Any]],
+    order: Sequence[str] | None,
+    title: str,
+    footer: str,
+) -> Figure:
+    """Return the figure: columns MB, MM, ME, MU; a row for each benchmark and grouping.
+
+    A retriever looks the same in every row; the shaded part of the documents is what the setting
+    trains on (Figures 1, 2, 8). Call within `style.print_style()`.
     """
-    lines = {name: text for name, text in ROWS.items() if (frame["grouping"] == name).any()}
-    names = frame.drop_duplicates("retriever")["label"].tolist()
-    columns = legend_columns(names)
-    legend_rows = -(-len(names) // columns)
-    note = f"{NOTE} {REFERENCE_NOTE}" if frame["setting"].isna().any() else NOTE
+    lines = [(name, axis) for name, entry in benchmarks.items() for axis in entry["groupings"]]
+    names = _names(frame, order)
+    columns = legend_columns(names.labels)
+    shade = [SHADE_NOTE] if any(axis in SHADED for _, axis in lines) else []
+    note = " ".join([*shade, NOTE, *([REFERENCE_NOTE] if names.references else [])])
     notes = style.wrap(note, style.PAGE_WIDTH - 2 * style.MARGIN, style.SMALL)
     foot = style.footer_height(footer)
     below = foot + 0.07 + len(notes) * 1.3 * style.SMALL / 72
-    heights = {"top": 0.5, "between": 0.84, "ticks": 0.46, "legend": 0.16 + 0.16 * legend_rows}
-    heights["between"] *= len(lines) > 1
-    height = sum(heights.values()) + len(lines) * PANEL_HEIGHT + below
+    legend = 0.16 + 0.16 * -(-len(names.labels) // columns)
+    steps = [PANEL_HEIGHT + NAME_BELOW[axis] + BETWEEN for _, axis in lines]
+    height = TOP + sum(steps) - BETWEEN + 0.14 + legend + below
     figure = style.new_figure(style.PAGE_WIDTH, height)
-    panels = figure.subplots(len(lines), len(SETTING_LABELS), sharey="row", squeeze=False)
-    bottom = (below + heights["legend"] + heights["ticks"]) / height
-    figure.subplots_adjust(
-        left=0.5 / style.PAGE_WIDTH,
-        right=1 - 0.08 / style.PAGE_WIDTH,
-        top=1 - heights["top"] / height,
-        bottom=bottom,
-        hspace=heights["between"] / PANEL_HEIGHT,
-        wspace=0.1,
-    )
-    for line, (grouping, label) in zip(panels, lines.items(), strict=True):
-        rows = frame[frame["grouping"] == grouping]
-        for panel, setting in zip(line, SETTING_TITLES, strict=True):
-            _draw_panel(panel, rows, setting, grouping)
-        line[0].set_ylabel("nDCG@10")
-        box = line[0].get_position()
-        lowest = box.y0 - (0.64 if grouping == "characters" else 0.32) / height
-        figure.text(0.535, lowest, label, ha="center", va="center")
-    for panel, setting in zip(panels[0], SETTING_TITLES, strict=True):
-        panel.set_title(SETTING_TITLES[setting])
+    samples: dict[str, Any] = {}
+    bottom = height - TOP + BETWEEN
+    for number, (name, axis) in enumerate(lines):
+        bottom -= PANEL_HEIGHT + BETWEEN
+        rows = frame[(frame["benchmark"] == name) & (frame["grouping"] == axis)]
+        panels = _panels(figure, bottom)
+        for panel, setting in zip(panels, SETTING_TITLES, strict=True):
+            _draw_panel(panel, rows, setting, axis, names)
+            if not number:
+                panel.set_title(SETTING_TITLES[setting])
+        _level_axis(panels)
+        handles, labels = panels[0].get_legend_handles_labels()
+        samples |= dict(zip(labels, handles, strict=True))
+        bottom -= NAME_BELOW[axis]
+        label = f"{benchmarks[name]['label']}: {AXES[axis]}"
+        figure.text(0.535, bottom / height, label, ha="center", va="center")
     figure.text(
         style.MARGIN / style.PAGE_WIDTH, 1 - 0.17 / height, title, fontweight="bold", va="baseline"
     )
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    samples = dict(zip(labels, handles, strict=True))
-    draw_legend(figure, [samples[name] for name in names], names, columns, below + 0.06)
+    handles = [samples[label] for label in names.labels]
+    draw_legend(figure, handles, names.labels, columns, below + 0.06)
     style.draw_lines(figure, notes, foot + 0.07, style.SMALL, "black")
     style.draw_footer(figure, footer)
     return figure

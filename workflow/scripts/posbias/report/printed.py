@@ -21,12 +21,13 @@ GROUPING_NAMES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed number, whether it is bold, its interval and its mark (empty if none)."""
+    """One printed number: bold or underlined or neither, its interval and mark (empty if none)."""
 
     text: str
     bold: bool = False
     interval: str = ""
     mark: str = ""
+    underlined: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -80,6 +81,7 @@ def line_style(index: int) -> dict[str, object]:
     }
 
 
+@cache
 def text_width(text: str, size: float, weight: str = "normal") -> float:
     """Return the width of one line of text in inches, at `size` points."""
     if not text.strip():

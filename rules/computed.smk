@@ -1,0 +1,17 @@
+"""Stations 0 to 7: everything that is measured, from raw text (metrics_from: computed)."""
+
+
+include: "downloads.smk"
+include: "encoders.smk"
+include: "corpus.smk"
+include: "queries.smk"
+include: "verification.smk"
+include: "balance.smk"
+include: "training.smk"
+include: "benchmarks.smk"
+include: "evaluation.smk"
+include: "analyses.smk"
+include: "listwise_data.smk"
+include: "listwise_training.smk"
+include: "listwise_evaluation.smk"
+include: "release.smk"
