@@ -48,6 +48,9 @@ rule compare_with_paper:
         comparison={
             **config["comparison"],
             "mean_tolerance": config["claims"]["mean_tolerance"],
+            "labels": labels_of(BENCHMARKS),
+            "judge": JUDGE["kind"],
+            "panel": [member["kind"] for member in config["verification"]["panel"]],
         },
     message:
         "comparing this run with the paper"

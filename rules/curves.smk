@@ -37,7 +37,7 @@ rule make_position_curves:
 
 use rule make_position_curves as make_pooling_curves with:
     input:
-        measures=pooled_measures(),
+        measures=lambda wildcards: some(pooled_measures(), "figures.position_curves"),
         src=sources("make_position_curves.py"),
     output:
         pdf=report(
@@ -55,7 +55,8 @@ use rule make_position_curves as make_pooling_curves with:
     params:
         provenance={**PROVENANCE, "retrievers": list(POOLED.values())},
         benchmarks=curves_of(CURVES, ["characters", "thirds"]),
-        title="nDCG@10 by position of the evidence, for each way of pooling",
+        title=f"nDCG@10 of {TRAINED[POOLED_FROM]['label']} by position of the evidence",
+        labels={name: f"{pooling} pooling" for pooling, name in POOLED.items()},
 
 
 use rule make_position_curves as make_fine_position_curves with:

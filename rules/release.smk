@@ -25,6 +25,7 @@ rule gather_provenance:
         benchmarks_folder=f"benchmarks/{config['scale']}",
         downloads_folder=DOWNLOADS,
         used=used_names(),
+        rules=lambda wildcards: sorted(rule.name for rule in workflow.rules),
     message:
         "gathering what is known of this run"
     script:

@@ -241,6 +241,16 @@ def zones_of(benchmark):
     return benchmark_entry(benchmark)["groups"]["zones"]
 
 
+def some(files, place):
+    """These files; without any, an error that names the place of the config that leaves none."""
+    if not files:
+        raise WorkflowError(
+            f"config, {place}: names nothing that is among benchmarks.selected and is read by the "
+            "retriever; add it there, or ask for another figure."
+        )
+    return files
+
+
 def pooled_measures():
     """The measures of a retriever with each way of pooling, on each benchmark that it is read on."""
     known = config["retrievers"]["known"]
@@ -299,6 +309,7 @@ def of_others(pattern):
 
 # Figures that need a benchmark which a run may lack, and whether it has it.
 OPTIONAL_FIGURES = {
+    "pooling_curves": bool(pooled_measures()),
     "fine_position_curves": FIGURES["fine"] in BENCHMARKS,
     "fine_psi_table": FIGURES["fine"] in BENCHMARKS,
     "reversal_table": FIGURES["fine"] in BENCHMARKS and FIGURES["reversed"] in BENCHMARKS,
@@ -385,4 +396,10 @@ def used_names():
         read.append("leads")
     if "listwise" in STUDIES:
         read += LISTWISE["embedding"]["encoders"]
+        read.append(LISTWISE["queries"]["encoder"])
+        read += [
+            member["options"]["encoder"]
+            for member in LISTWISE["teacher"]
+            if "encoder" in member["options"]
+        ]
     return [name for name in dict.fromkeys(read) if name != "own"]

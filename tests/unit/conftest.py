@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from config_changes import asset_of
 from posbias.assets import find_asset
 
 
 @pytest.fixture(scope="session")
 def encoder_folder(config) -> Path:
     """The folder of all-MiniLM-L6-v2 inside its package."""
-    return find_asset(**config["assets"]["minilm_l6"]).parent
+    return find_asset(**asset_of(config, "minilm_l6")).parent
 
 
 @pytest.fixture

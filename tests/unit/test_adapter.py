@@ -43,19 +43,27 @@ def own_logging():
 def rules(root, tmp_path_factory) -> dict:
     """The workflow's rules as Snakemake reads them, by the name of their script."""
     api = pytest.importorskip("snakemake.api")
-    from snakemake.settings.types import OutputSettings, ResourceSettings
+    from snakemake.settings.types import ConfigSettings, OutputSettings, ResourceSettings
 
     folder, before, path = tmp_path_factory.mktemp("workdir"), Path.cwd(), list(sys.path)
     for name in ("config.yaml", "config"):
         if (root / name).is_file():
             shutil.copy(root / name, folder)
+    archive = root / "released" / "mini.tar.xz"
+    released = {"metrics_from": "released", "release": {"archive": str(archive), "sha256": None}}
     os.chdir(folder)  # so that Snakemake's own files stay out of the checkout
+    found = {}
     try:
         with api.SnakemakeApi(OutputSettings()) as snakemake:
-            workflow = snakemake.workflow(
-                ResourceSettings(cores=1), snakefile=root / "Snakefile", workdir=folder
-            )._workflow
-            return {Path(rule.script).stem: rule for rule in workflow.rules if rule.script}
+            for changed in (released, {}):
+                workflow = snakemake.workflow(
+                    ResourceSettings(cores=1),
+                    config_settings=ConfigSettings(config=changed),
+                    snakefile=root / "Snakefile",
+                    workdir=folder,
+                )._workflow
+                found |= {Path(rule.script).stem: rule for rule in workflow.rules if rule.script}
+        return found
     finally:
         os.chdir(before)
         sys.path[:] = path

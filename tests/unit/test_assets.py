@@ -2,6 +2,7 @@
 
 import pytest
 
+from config_changes import asset_of
 from posbias.assets import find_asset
 from posbias.errors import AssetError
 from posbias.files import sha256_file
@@ -59,6 +60,6 @@ def test_a_package_without_a_list_of_files_is_refused(fake_package, tmp_path):
 
 
 def test_the_configured_assets_are_installed_and_whole(config):
-    for name, asset in config["assets"].items():
-        path = find_asset(**asset)
+    for name in config["assets"]:
+        path = find_asset(**asset_of(config, name))
         assert path.stat().st_size > 100_000, name

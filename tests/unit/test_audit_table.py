@@ -162,6 +162,21 @@ def test_a_file_that_is_no_audit_is_named(tmp_path):
         read_audit(tmp_path / "summary.json")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"strata": []}, "strata is an empty list"), ({"strata": None}, "strata is null"),
+        ({"counts": {}}, "counts is an empty object"), ({"interval": {}}, "interval is an empty"),
+        ({"strata": [{"stratum": "a", "n": 1}]}, r"strata\[0\]\.target_yes.* are missing"),
+        ({"per_stratum": "300"}, "per_stratum is '300', expected a whole number"),
+    ],
+)  # fmt: skip
+def test_an_audit_without_what_is_printed_is_refused(tmp_path, change, message):
+    (tmp_path / "summary.json").write_text(json.dumps(record(**change)))
+    with pytest.raises(DataError, match=rf"summary\.json: .*{message}.*; delete the file"):
+        read_audit(tmp_path / "summary.json")
+
+
 def test_provenance_is_asked_for_before_anything_is_written(tmp_path):
     (tmp_path / "summary.json").write_text(json.dumps(record()))
     outputs = {name: tmp_path / name for name in ("pdf", "csv", "tex", "meta")}

@@ -27,7 +27,9 @@ CONFIG = {
         "unused": {"repo": "u/u", "type": "model", "revision": "c" * 40, "licence": "CC BY-NC 2"},
     },
     "training": {"batch_size": 32, "mini_batch_tokens": None, "loss": "plain"},
-    "retrievers": {"known": {"bert": {"learning_rate": 0.003}, "qwen3": {"learning_rate": 4e-5}}},
+    "retrievers": {"known": {"bert": {"learning_rate": 0.003}, "qwen3": {"learning_rate": 4e-5},
+                             "pooled": {"learning_rate": 0.5}, "idle": {"learning_rate": 9}}},
+    "analyses": {"pooling": {"retriever": "pooled"}},
     "evaluation": {"cutoff": 10, "resamples": 10000},
     "benchmarks": {"selected": ["wiki"], "known": {"wiki": {"label": "Wiki"}, "x": {"label": "X"}}},
     "references": [{"label": "BM25"}],
@@ -69,7 +71,7 @@ def record(tmp_path_factory):
     return run_record(
         [folder / "measures.json", folder / "plain.json"], CONFIG, STAMP,
         ["wikipedia", "jina", "bloom", "posir"], ROOT / "envs" / "lock.txt", folder / "b",
-        folder / "none",
+        folder / "none", ["train", "draw"],
     )  # fmt: skip
 
 
@@ -93,7 +95,7 @@ def test_answers_are_those_of_the_record(tmp_path, record):
     assert found["How were retrievers trained?"] == (
         "batch_size 32; mini_batch_tokens null; loss plain"
     )
-    assert found["With which learning rates?"] == "bert 0.003, qwen3 4e-05"
+    assert found["With which learning rates?"] == "bert 0.003, qwen3 4e-05, pooled 0.5"
     assert found["On which test collections?"] == "wiki (Wiki)"
     assert found["What wrote the training queries?"] == "openai, model gpt-4o-mini"
     assert found["What judged the audit?"] == UNKNOWN
@@ -140,10 +142,15 @@ def test_versions_that_are_not_the_locks_are_named(tmp_path, record):
 
 @pytest.mark.parametrize(
     ("gpus", "told"),
-    [(None, UNKNOWN), ([], "none"), ([{"name": "A100", "memory": "40 GiB"}], "A100 (40 GiB)")],
+    [
+        (None, UNKNOWN),
+        ([], "no GPU found (asked of nvidia-smi)"),
+        ([{"name": "A100", "memory": "40 GiB"}], "A100 (40 GiB)"),
+    ],
 )
 def test_no_gpu_is_not_the_same_as_not_known(tmp_path, record, gpus, told):
-    changed = {**record, "machine": {**record["machine"], "gpus": gpus}}
+    changed = {**record, "machine": {**record["machine"], "gpus": gpus,
+                                      "gpus_looked_for": "asked of nvidia-smi"}}  # fmt: skip
     assert answers(checklist(tmp_path, changed))["Which NVIDIA GPUs?"] == told
 
 
@@ -151,12 +158,73 @@ def test_departures_from_the_papers_scale_are_counted_by_block(tmp_path, record)
     paper = {**CONFIG, "seed": 7, "training": {**CONFIG["training"], "batch_size": 256, "x": 1}}
     text = checklist(tmp_path, record, paper=paper)
     found = answers(text)
-    question = "How many keys differ from the configuration of the paper's scale?"
+    question = (
+        "How many keys of the retriever study differ from the configuration of its paper's scale?"
+    )
     assert found[question] == "3"
     assert "| training | 2 | batch_size, x |" in text
     assert "| seed | 1 | seed |" in text
     assert answers(checklist(tmp_path, record, paper=CONFIG))[question] == "0"
     assert answers(checklist(tmp_path, record))[question] == UNKNOWN
+
+
+LISTWISE = {
+    "teacher": [{"name": "lex", "kind": "bm25", "options": {}},
+                {"name": "near", "kind": "cosine", "options": {"encoder": "minilm"}}],
+    "queries": {"swap_share": 0.8, "encoder": "l3"},
+    "scorer": {"kind": "passage_embedding", "model": None, "encoders": ["minilm", "l3"],
+               "options": {"body": {"hidden_size": 128, "num_hidden_layers": 2}}},
+    "first_stages": {"a": {"label": "BM25"}, "b": {"label": "RRF"}},
+    "training": {"epochs": 3}, "models": {},
+}  # fmt: skip
+
+
+def test_the_listwise_study_is_told_apart_where_it_ran(tmp_path, record):
+    config = {**CONFIG, "studies": ["retriever", "listwise"], "listwise": LISTWISE}
+    paper = {**CONFIG, "listwise": {**LISTWISE, "training": {"epochs": 9}}}
+    text = checklist(tmp_path, {**record, "config": config}, paper=paper)
+    found = answers(text)
+    assert found["What ordered the listwise study's training lists?"] == (
+        "lex (bm25), near (cosine, encoder minilm)"
+    )
+    assert found["What changed the listwise study's queries?"] == (
+        "80 % of a query's words swapped for those that l3 finds near"
+    )
+    (count,) = [told for asked, told in found.items() if "keys of the retriever study" in asked]
+    assert count == "0"
+    (reranker,) = re.findall(r"^\| reranker \| (.*Zephyr-7B.*) \| (.+) \|$", text, re.MULTILINE)
+    assert reranker[1] == (
+        "passage_embedding, over vectors of minilm, l3, of hidden_size 128; num_hidden_layers 2"
+    )
+    assert "| orders it learns | orders that GPT-4 gave | lex (bm25), near (cosine" in text
+    # A block that no study reads tells nothing of the run.
+    alone = checklist(tmp_path, {**record, "config": {**CONFIG, "listwise": LISTWISE}}, paper=paper)
+    assert "Zephyr" not in alone and "listwise study" not in alone
+
+
+def test_a_changed_checkout_is_told(tmp_path, record):
+    question = "Which commit of the code?"
+    clean = answers(checklist(tmp_path, record))[question]
+    dirty = answers(checklist(tmp_path, {**record, "commit": "abc1234-dirty"}))[question]
+    assert clean == STAMP["commit"]
+    assert dirty == "abc1234-dirty, but files differed from this commit"
+
+
+def test_files_of_other_runs_are_told_but_not_counted(tmp_path, record):
+    question = "Which files of other runs' stations lay beside them, and were left out?"
+    assert answers(checklist(tmp_path, record))[question] == "none"
+    left = {**record, "left_out": {"files": 1200, "names": ["old", "older"]}}
+    assert answers(checklist(tmp_path, left))[question] == "1,200: old, older"
+
+
+def test_what_must_be_shared_alike_is_named_and_a_record_of_old_is_still_read(tmp_path, record):
+    question = "Which ask that what is made from them be shared alike?"
+    assert answers(checklist(tmp_path, record))[question] == "wikipedia (CC BY-SA 4.0)"
+    rows = [{k: v for k, v in row.items() if k != "share_alike"} for row in record["licences"]]
+    old = {**record, "licences": rows}
+    assert answers(checklist(tmp_path, old))[question] == UNKNOWN
+    with (tmp_path / "licences.csv").open() as lines:
+        assert {row["share_alike"] for row in csv.DictReader(lines)} == {""}
 
 
 def test_the_dearest_station_comes_first_and_the_sum_last(tmp_path, record):

@@ -1,6 +1,8 @@
 """The script that sets the paper's numbers beside ours, and its printed pages."""
 
 import json
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -9,11 +11,12 @@ from matplotlib.text import Text
 from pypdf import PdfReader
 
 import compare_with_paper
-from paper_csvs import COMPARISON, MAKERS, NOTES, PUBLISHED, published, write_csvs
+from paper_csvs import BENCHMARKS, COMPARISON, MAKERS, NOTES, PUBLISHED, published, write_csvs
 from posbias.errors import ConfigError
 from posbias.files import read_json, sha256_file
 from posbias.report import style
 from posbias.report.comparison_pages import draw_comparison
+from posbias.report.direction_pages import draw_directions
 from posbias.report.inconsistencies import read_notes
 from posbias.report.name_map import name_map
 from posbias.report.paged import Book, save_pages
@@ -60,6 +63,38 @@ def test_provenance_is_checked_before_anything_is_written(tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_groups_that_break_over_pages_repeat_their_heading() -> None:
+    paper = paper_cells(published())
+    result = compare(paper, [], name_map({"compare": "directions"}, paper), [], {})
+    result = replace(result, directions=result.directions_of("Table 14"))
+    with style.print_style():
+        book = Book("A title", "a footer")
+        draw_directions(book, result)
+    pages = [[text.get_text() for text in figure.axes[0].texts] for figure in book.figures]
+    assert len(pages) > 1
+    broken = 0
+    for before, page in pairwise(pages):
+        assert page[1:4] == ["paper", "ours (interval)", "verdict"]
+        head = page[4]
+        whole = [text for text in before if text and text in head and ": " in text]
+        assert ("(continued)" in " ".join(page[4:6])) is bool(whole)
+        broken += bool(whole)
+    assert broken
+
+
+def test_a_heading_too_long_for_its_line_takes_two() -> None:
+    with style.print_style():
+        book = Book("A title", "a footer")
+        start = book.y
+        book.heading("word " * 30)
+        texts = [text for text in book.page.texts if "word" in text.get_text()]
+        figure = book.figures[-1]
+        figure.set_dpi(288)
+        boxes = [text.get_window_extent(figure.canvas.get_renderer()) for text in texts]
+    assert len(texts) == 2 and book.y > start + 0.3
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
 @pytest.mark.slow
 def test_paper_as_ours_through_the_script(tmp_path) -> None:
     files = write_csvs(tmp_path / "in", published())
@@ -94,9 +129,17 @@ def test_a_run_of_nothing_is_no_error(tmp_path) -> None:
 def test_every_text_lies_on_its_page_and_can_be_read() -> None:
     paper = paper_cells(published())
     notes = read_notes(read_json(NOTES), paper)
-    result = compare(paper, paper, name_map(COMPARISON, paper), notes, COMPARISON)
+    # The widest rows: intervals on all numbers that can have one, and long names of ours.
+    ours = [
+        replace(cell, low=cell.value - 0.1, high=cell.value + 0.1, note="over characters")
+        for cell in paper
+    ]
+    labels = {key: f"a collection like {name}" for name, key in BENCHMARKS.items()}
+    names = name_map(COMPARISON | {"labels": labels}, paper)
+    result = compare(paper, ours, names, notes, COMPARISON)
     with style.print_style():
-        for figure in draw_comparison(result, "a footer"):
+        figures = draw_comparison(result, "a footer")
+        for number, figure in enumerate(figures, start=1):
             figure.set_dpi(288)  # so that the screen's hinting does not widen the letters
             renderer = figure.canvas.get_renderer()
             figure.draw(renderer)
@@ -106,3 +149,24 @@ def test_every_text_lies_on_its_page_and_can_be_read() -> None:
                     box = text.get_window_extent(renderer)
                     assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
                     assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1
+            assert_apart(figure.axes[0].texts, renderer)
+            lowest = (
+                min(axes.get_tightbbox(renderer).y0 for axes in figure.axes[1:]) / 288
+                if figure.axes[1:]
+                else 9.6
+            )
+            lowest = min(lowest, *(9.6 - text.get_position()[1] for text in figure.axes[0].texts))
+            assert lowest < 2.6 or number == len(figures)  # inches that are left blank
+
+
+def assert_apart(texts: list[Text], renderer) -> None:
+    """Check that no two texts on one line overlap."""
+    lines: dict[float, list] = {}
+    for text in texts:
+        if text.get_text().strip():
+            box = text.get_window_extent(renderer)
+            lines.setdefault(round(text.get_position()[1], 3), []).append((box.x0, box.x1, text))
+    for line in lines.values():
+        line.sort(key=lambda entry: entry[0])
+        for (_, right, first), (left, _, second) in pairwise(line):
+            assert left > right - 1, (first.get_text(), second.get_text())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config_changes import asset_of
 from posbias.corpus.segments import segment_texts
 from posbias.errors import ConfigError, DataError
 from posbias.queries import cross_encoder as cross_encoder_module
@@ -343,9 +344,9 @@ def trained(config, encoder_folder, tmp_path_factory):
 
     torch.set_num_threads(1)
     root = tmp_path_factory.mktemp("trained")
-    documents, queries = lead_documents(find_asset(**config["assets"]["leads"]), 700)
+    documents, queries = lead_documents(find_asset(**asset_of(config, "leads")), 700)
     losses = train_on(
-        paraphrase_body(find_asset(**config["assets"]["minilm_l3"])),
+        paraphrase_body(find_asset(**asset_of(config, "minilm_l3"))),
         AutoTokenizer.from_pretrained(str(encoder_folder)),
         labelled_pairs([d for d in documents if d["split"] == "train"], queries),
         root / "small",

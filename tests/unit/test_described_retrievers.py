@@ -278,3 +278,11 @@ def test_descriptions_must_be_those_of_the_configured_retrievers(tmp_path) -> No
     write_json(paths[0], {"retriever": "bert"})
     with pytest.raises(DataError, match=r"bert\.json: the field\(s\) label"):
         read_described(paths)
+    for change, message in [
+        ({"training": None}, "training is null, expected an object"),
+        ({"training": {}}, "training is an empty object"),
+        ({"learning_rate": "4e-5"}, "learning_rate is '4e-5', expected a number"),
+    ]:
+        write_json(paths[0], described("bert") | change)
+        with pytest.raises(DataError, match=rf"bert\.json: {message}.*; delete the file and desc"):
+            read_described(paths)

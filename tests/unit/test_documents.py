@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import build_corpus
+from config_changes import asset_of
 from posbias.corpus import article_sources
 from posbias.corpus.bins import LengthBin, bin_of, length_bins
 from posbias.corpus.documents import (
@@ -278,7 +279,7 @@ def test_the_packaged_dump_gives_the_documents_it_always_gave(tmp_path, config):
     }
     paths = [tmp_path / name for name in ("documents.jsonl", "segments.jsonl", "summary.json")]
     source = {"kind": "mediawiki_dump", "asset": "wikipedia"}
-    build_corpus.main(*paths, [], source, config["assets"]["wikipedia"], options, seed=42)
+    build_corpus.main(*paths, [], source, asset_of(config, "wikipedia"), options, seed=42)
     assert [sha256_file(path)[:16] for path in paths] == [
         "1a770139f0e3289f", "6ea37599c27888b4", "cc20e0f6188ffbb0"
     ]  # fmt: skip

@@ -16,6 +16,7 @@ from posbias.representation.evidence_moving import (
     move_evidence,
     moving_record,
     place,
+    place_apart,
 )
 
 texts = st.text("ab.( \n\u2003é😀", max_size=40)
@@ -38,10 +39,14 @@ def documents(draw) -> tuple[list[str], str, int, int]:
 
 
 @settings(max_examples=300, deadline=None)
-@given(texts, texts, st.integers(2, 12), st.sampled_from(SNAPS))
-def test_no_character_is_added_or_lost_and_the_rest_stays_in_order(rest, passage, count, snap):
-    for moved in move_evidence(rest, passage, count, snap):
-        assert Counter(moved.text) == Counter(rest) + Counter(passage)
+@given(texts, texts.filter(str.strip), st.integers(2, 12), st.sampled_from(SNAPS), st.data())
+def test_nothing_but_blanks_is_added_and_the_rest_stays_in_order(rest, passage, count, snap, data):
+    home = data.draw(st.integers(0, len(rest)))
+    for moved in move_evidence(rest, passage, home, count, snap):
+        added = Counter(moved.text)
+        added.subtract(Counter(rest + passage))
+        assert set(added.elements()) <= {" "} and min(added.values()) >= 0
+        assert added.total() <= (2 if snap == "words" else 0)
         assert moved.text[moved.start : moved.end] == passage.strip()
         around = moved.text[: moved.start] + moved.text[moved.end :]
         assert "".join(around.split()) == "".join(rest.split())
@@ -74,17 +79,76 @@ def test_words_are_the_nearest_places_where_a_word_begins(rest, count):
 @given(documents(), st.integers(2, 12))
 def test_whole_words_move_as_one_and_no_other_word_changes(document, count):
     of_text, text, start, end = document
-    rest, passage = cut_evidence(text, start, end)
+    rest, passage, home = cut_evidence(text, start, end)
     evidence = text[start:end].split()
     assert Counter(rest + passage) == Counter(text)
     others = rest.split()
     assert Counter(others + evidence) == Counter(of_text)
     seen = set()
-    for moved in move_evidence(rest, passage, count, "words"):
+    for moved in move_evidence(rest, passage, home, count, "words"):
         before = moved.text[: moved.start].split()
         assert moved.text.split() == others[: len(before)] + evidence + others[len(before) :]
+        assert Counter(moved.text.split()) == Counter(text.split())
+        # Blanks stood beside the evidence: those are enough.
+        assert Counter(moved.text) == Counter(text)
         seen.add(len(before))
     assert {0, len(others)} <= seen
+
+
+def glued(text: str, at: int) -> bool:
+    """Say whether a word goes on at a place of a text, in code points."""
+    return 0 < at < len(text) and not text[at - 1].isspace() and not text[at].isspace()
+
+
+@settings(max_examples=500, deadline=None)
+@given(texts, texts.filter(str.strip), texts, st.integers(2, 12))
+def test_no_words_grow_together_wherever_the_document_is_cut(before, evidence, after, count):
+    if not (before + after).strip():
+        after += "b"
+    text = before + evidence + after
+    rest, passage, home = cut_evidence(text, len(before), len(before + evidence))
+    evidence = evidence.strip()
+    # What stood before the evidence, the evidence, and what stood after it never share a word.
+    apart = Counter([*rest[:home].split(), *evidence.split(), *rest[home:].split()])
+    at_home = place_apart(rest, passage, home, home)
+    assert at_home.text == text
+    assert text[at_home.start : at_home.end] == evidence
+    offsets = insertion_offsets(rest, count, "words")
+    for offset, moved in zip(
+        offsets, move_evidence(rest, passage, home, count, "words"), strict=True
+    ):
+        if offset == home:
+            assert moved == at_home
+        else:
+            assert Counter(moved.text.split()) == apart
+            assert not glued(moved.text, moved.start) and not glued(moved.text, moved.end)
+    if not glued(text, at_home.start) and not glued(text, at_home.end):
+        assert apart == Counter(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence", "wanted"),
+    [
+        # The evidence ends the document, and no blank stands before it.
+        ("Acting prizes. body of work.(A b)", "(A b)", [
+            "(A b) Acting prizes. body of work.", "Acting prizes. (A b) body of work.",
+            "Acting prizes. body of work.(A b)"]),
+        # It begins the document, and no blank stands after it.
+        ("the re-entry was calm", "the re-", [
+            "the re-entry was calm", "entry the re- was calm", "entry was calm the re-"]),
+        # One blank beside it, which goes with it: the rest must not read "thes.".
+        ("In the 1990s. Yes", "1990", [
+            "1990 In the s. Yes", "In 1990 the s. Yes", "In the s. Yes 1990"]),
+        # None at either side.
+        ("a b.C d.E f", "C d.", ["C d. a b. E f", "a C d. b. E f", "a b. E f C d."]),
+    ],
+)  # fmt: skip
+def test_one_blank_sets_apart_what_would_grow_together(text, evidence, wanted):
+    start = text.index(evidence)
+    parts = cut_evidence(text, start, start + len(evidence))
+    assert [moved.text for moved in move_evidence(*parts, 3, "words")] == wanted
+    cut = move_evidence(*parts, 3, "characters")
+    assert all(Counter(moved.text) == Counter(text) for moved in cut)
 
 
 @settings(max_examples=300, deadline=None)
@@ -98,9 +162,9 @@ def test_a_document_can_be_put_together_again(data):
     if parts is None:
         assert not text[start:end].strip() or not outside.strip()
         return
-    rest, passage = parts
+    rest, passage, home = parts
     assert passage.strip() == text[start:end].strip()
-    assert any(place(rest, passage, at).text == text for at in range(len(rest) + 1))
+    assert place(rest, passage, home).text == text
 
 
 @pytest.mark.parametrize(
@@ -117,7 +181,9 @@ def test_a_document_can_be_put_together_again(data):
 )
 def test_where_a_document_is_cut(text, evidence, rest, passage):
     start = text.index(evidence)
-    assert cut_evidence(text, start, start + len(evidence)) == (rest, passage)
+    parts = cut_evidence(text, start, start + len(evidence))
+    assert (parts.rest, parts.passage) == (rest, passage)
+    assert parts.rest[: parts.home] + passage + parts.rest[parts.home :] == text
 
 
 def test_a_document_of_evidence_alone_and_evidence_of_blanks_are_no_pair():
@@ -129,7 +195,7 @@ def test_a_document_of_evidence_alone_and_evidence_of_blanks_are_no_pair():
 
 
 def test_five_places_of_a_short_document_by_hand():
-    moved = move_evidence("aa bb cc dd", "X Y ", 5, "words")
+    moved = move_evidence("aa bb cc dd", "X Y ", 0, 5, "words")
     assert [document.text for document in moved] == [
         "X Y aa bb cc dd",
         "aa X Y bb cc dd",
@@ -137,7 +203,7 @@ def test_five_places_of_a_short_document_by_hand():
         "aa bb cc X Y dd",
         "aa bb cc dd X Y",
     ]
-    cut = move_evidence("aa bb cc dd", "X Y ", 3, "characters")
+    cut = move_evidence("aa bb cc dd", "X Y ", 0, 3, "characters")
     assert [document.text for document in cut] == [
         "X Y aa bb cc dd",
         "aa bb X Y cc dd",

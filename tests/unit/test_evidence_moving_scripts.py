@@ -34,6 +34,7 @@ def pairs_of(count: int) -> list[EvidencePair]:
             f"d{number // 2}",
             " ".join(every[20 + number : 23 + number]),
             f"{every[number]} ",
+            0,
         )
         for number in range(count)
     ]
@@ -77,9 +78,9 @@ def test_texts_beyond_the_longest_input_are_counted_by_position(model: Retriever
     every = sentences()
     short, long = " ".join(every[:2]), " ".join(every[:30])
     pairs = [
-        EvidencePair("q0", "glass", "d0", short, f"{every[50]} "),
-        EvidencePair("q1", "glass", "d1", long, f"{every[51]} "),
-        EvidencePair("q2", "glass", "d2", long, " ".join(every[30:60]) + " "),
+        EvidencePair("q0", "glass", "d0", short, f"{every[50]} ", 0),
+        EvidencePair("q1", "glass", "d1", long, f"{every[51]} ", 0),
+        EvidencePair("q2", "glass", "d2", long, " ".join(every[30:60]) + " ", 0),
     ]
     tokens = len(model.encoder.tokenizer(f"{short} {every[50]}")["input_ids"])
     assert tokens < LIMIT < len(model.encoder.tokenizer(long)["input_ids"])
@@ -99,7 +100,7 @@ def test_a_reader_of_the_front_alone_sees_evidence_that_stands_there(monkeypatch
     toy = WordRetriever(reach=30)
     toy.encoder = type("Encoder", (), {"tokenizer": None, "max_seq_length": 0})()
     rest = " ".join(f"filling{number:02d}" for number in range(12))
-    pairs = [EvidencePair(f"q{n}", f"needle{n}", "d", rest, f"needle{n} ") for n in range(5)]
+    pairs = [EvidencePair(f"q{n}", f"needle{n}", "d", rest, f"needle{n} ", 0) for n in range(5)]
     scores = score_pairs(toy, pairs, 6, "words", "test")
     assert (scores.cosines[:, 0] > 0.4).all() and (scores.cosines[:, 2:] < 0.02).all()
     assert [counts["evidence_wholly"] for counts in scores.cut] == [0, 0, 5, 5, 5, 5]
@@ -109,8 +110,8 @@ def test_a_reader_of_the_front_alone_sees_evidence_that_stands_there(monkeypatch
 
 def test_documents_too_short_for_their_places_are_counted():
     pairs = [
-        EvidencePair("a", "q", "d", "one two three", "x "),
-        EvidencePair("b", "q", "d", "one two three four five six", "x "),
+        EvidencePair("a", "q", "d", "one two three", "x ", 0),
+        EvidencePair("b", "q", "d", "one two three four five six", "x ", 0),
     ]
     counts = {"pairs": 2, "documents": 1}
     assert pair_counts(pairs, 6, "words") == counts | {"places_coincide": 1}

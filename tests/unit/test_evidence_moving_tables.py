@@ -195,14 +195,28 @@ def test_faults_of_measures_are_named(files, records, tmp_path):
         read_moving(files, ["bert"])
     with pytest.raises(DataError, match="at least one file"):
         read_moving([])
+    settings, counts = records[0]["settings"], records[0]["counts"]
+    least = settings["end"]["lowest"], settings["end"]["peak"]
+    few = [point for point in settings["end"]["points"] if point["position"] in least]
     for change, message in [
         ({"positions": 5}, "positions 5 is not 10 as for qwen3"),
-        ({"settings": {"base": {}}}, "base is an unknown setting"),
-        ({"interval": {}}, "interval {} is not"),
+        ({"settings": settings | {"base": {}}}, "base is an unknown setting"),
+        ({"settings": {}}, r"bert\.json: settings is an empty object"),
+        ({"settings": None}, r"bert\.json: settings is null"),
+        ({"settings": {k: settings[k] for k in list(settings)[1:]}}, "settings.begin are missing"),
+        ({"settings": settings | {"end": settings["end"] | {"points": []}}}, r"end\.points is an"),
+        ({"settings": settings | {"end": settings["end"] | {"points": few}}}, "end: measured at"),
+        ({"settings": settings | {"end": settings["end"] | {"peak": 11}}}, "peak 11 or lowest"),
+        ({"counts": {}}, r"counts is an empty object"),
+        ({"counts": counts | {"pairs": 0}}, r"bert\.json: counts\.pairs is 0"),
+        ({"interval": {}}, r"bert\.json: interval is an empty object"),
+        ({"interval": records[0]["interval"] | {"level": 0.9}}, "interval .*0.9.* is not"),
     ]:
         (tmp_path / "bert.json").write_text(json.dumps(records[0] | change))
         with pytest.raises(DataError, match=message):
             read_moving(files)
     (tmp_path / "bert.json").write_text(json.dumps({"retriever": "bert", "label": "B"}))
-    with pytest.raises(DataError, match=r"bert\.json: positions, settings, counts, interval is"):
+    with pytest.raises(
+        DataError, match=r"bert\.json: the field\(s\) positions, settings, counts, int"
+    ):
         read_moving(files)

@@ -136,6 +136,21 @@ def test_a_table_without_a_column_and_a_table_without_a_pair(tmp_path):
         sample_pairs("table", [path], {}, None, 1)
 
 
+def test_pairs_read_again_must_say_where_the_evidence_stood(tmp_path):
+    made = sample_pairs("table", [table(tmp_path, [row(1), row(2)])], {}, None, 1).pairs
+    path = tmp_path / "made.jsonl"
+    write_jsonl(path, [pair.record() for pair in made])
+    assert read_pairs(path) == made
+    for home in (-1, len(made[1].rest) + 1, None, True, 2.0):
+        write_jsonl(path, [made[0].record(), made[1].record() | {"home": home}])
+        with pytest.raises(DataError, match=rf"made\.jsonl: query .* home {home} is no place of"):
+            read_pairs(path)
+    lacking = {name: value for name, value in made[0].record().items() if name != "home"}
+    write_jsonl(path, [lacking])
+    with pytest.raises(DataError, match=r"made\.jsonl.* home "):
+        read_pairs(path)
+
+
 # The sample.
 
 

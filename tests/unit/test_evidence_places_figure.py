@@ -22,7 +22,9 @@ from posbias.report.evidence_places import (
     THIRDS,
     draw_places,
     places_frame,
+    places_notes,
     read_places,
+    thirds_text,
 )
 
 PROVENANCE = {
@@ -144,6 +146,44 @@ def test_the_notes_tell_what_was_left_out_and_no_zeros(tmp_path):
     assert "41 of 1,275 placed" in notes
     assert "left out: not found in its document (1,234)" in notes
     assert "repeated" not in notes
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=60))
+def test_the_notes_count_every_start_in_its_third(hundreds):
+    starts = [number / 300 for number in hundreds]
+    counts = [sum(low <= n < high for n in hundreds) for low, high in
+              ((0, 100), (100, 200), (200, 301))]  # fmt: skip
+    text = thirds_text(starts)
+    assert text.startswith(
+        f"{counts[0]} ({100 * counts[0] / len(starts):.1f} %) begin in the first"
+    )
+    assert text.endswith(f"third, {counts[1]} in the second, {counts[2]} in the last")
+
+
+def test_few_starts_outside_the_first_bin_are_told():
+    starts = [0.0] * 12_000 + [0.5] * 18 + [1.0] * 2
+    notes = " ".join(places_notes([record(1, starts)]))
+    assert "12,000 (99.8 %) begin in the first third, 18 in the second, 2 in the last" in notes
+
+
+def test_what_favours_the_beginning_is_said_of_evidence_by_words_alone(tmp_path):
+    marked = places_notes([record(1) | {"kind": "scifact", "options": {}}, record(2)])
+    by_words = record(1) | {"kind": "words"}
+    first, chosen, skipped = (
+        " ".join(places_notes([by_words | options]))
+        for options in (
+            {"options": {}},
+            {"options": {"count_ties": "first"}},
+            {"options": {"count_ties": "skip"}},
+        )
+    )
+    assert first == chosen
+    assert "A tie goes to the earliest sentence, which favours the beginning." in first
+    assert "carries its document's title" in first and "carries its document's title" in skipped
+    assert "best sentences tie are left out" in skipped and "earliest" not in skipped
+    assert not any("title" in note or "tie " in note for note in marked)
+    with pytest.raises(DataError, match=r"0\.json: options\.count_ties is not one of first, skip"):
+        read_places(write(tmp_path, [by_words | {"options": {"count_ties": "last"}}]))
 
 
 def test_files_repeat_byte_for_byte_and_name_their_sources(tmp_path):

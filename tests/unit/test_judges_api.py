@@ -171,7 +171,8 @@ def test_killed_runs_pay_for_no_answer_twice(hosted, scripts):
     server.on_paid = lambda: None
     audit_queries.main(**given)
     assert 60 <= server.paid.total() <= 60 + 4 * kills  # at most the calls under way at a kill
-    assert states[-1][0] > 0 and server.paid.total() - states[-1][1] <= 60 - states[-1][0]
+    # Calls that were under way at the last kill may be paid after it was looked at.
+    assert states[-1][0] > 0 and server.paid.total() - states[-1][1] <= 60 - states[-1][0] + 4
     first, paid = outputs(given), server.paid.total()
     audit_queries.main(**given)
     assert server.paid.total() == paid and outputs(given) == first

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posbias.report.licences import commercial_use, licence_rows
+from posbias.report.licences import commercial_use, licence_rows, share_alike
 
 CONFIG = {
     "assets": {
@@ -48,6 +48,29 @@ def test_the_words_nc_are_never_missed(text):
 @given(st.text("qwxyz ", max_size=20))
 def test_what_is_not_recognised_is_not_called_free(text):
     assert commercial_use(text) == "not known"
+
+
+@pytest.mark.parametrize(
+    ("licence", "alike"),
+    [
+        ("CC BY-SA 4.0", "yes"), ("cc-by-nc-sa-4.0", "yes"), ("CC BY-SA 3.0 and GFDL", "yes"),
+        ("GPL-3.0", "yes"), ("odbl", "yes"), ("MIT, data CC_BY_SA", "yes"), ("Share-Alike", "yes"),
+        ("MIT", "no"), ("CC BY 4.0", "no"), ("CC BY-NC 4.0", "no"), ("CC0-1.0", "no"),
+        ("Apache-2.0", "no"), (None, "not known"), ("", "not known"), ("usage", "not known"),
+        ("BLOOM RAIL", "not known"), ("MIT and our own", "not known"),
+    ],
+)  # fmt: skip
+def test_share_alike(licence, alike):
+    assert share_alike(licence) == alike
+
+
+def test_packaged_files_are_told_by_version_and_hash_where_known():
+    config = {"assets": {"a": {"package": "p", "sha256": "f" * 64}, "b": {"package": "q"},
+                         "c": {"package": "p"}}, "downloads": {}}  # fmt: skip
+    rows = licence_rows(config, [], {}, {"p": "1.2"})
+    assert [row["revision"] for row in rows] == [f"version 1.2, SHA-256 {'f' * 64}", "",
+                                                 "version 1.2"]  # fmt: skip
+    assert licence_rows(config, [], {})[0]["revision"] == f"SHA-256 {'f' * 64}"
 
 
 def test_rows_of_all_that_a_config_names():

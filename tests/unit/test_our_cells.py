@@ -10,7 +10,7 @@ from paper_csvs import BENCHMARKS, COMPARISON, RETRIEVERS, published, write_csvs
 from posbias.errors import ConfigError, DataError
 from posbias.report.comparison_cells import by_key
 from posbias.report.name_map import NameMap, name_map
-from posbias.report.our_cells import Sources, our_cells
+from posbias.report.our_cells import Sources, our_cells, printed_labels
 from posbias.report.paper_cells import paper_cells
 
 PAPER = paper_cells(published())
@@ -70,7 +70,10 @@ def test_first_and_last_group_stand_for_the_quoted_ones(files, tmp_path) -> None
     found = read(Sources(curves=files["curves"]))
     key = ("Fig. 1", "SQuAD-PosQ", "Qwen3-0.6B", "MB", "nDCG@10")
     assert (found[*key, "0-100"].value, found[*key, "500-3120"].value) == (0.672, 0.407)
-    assert found[*key, "0-100"].note == "our group group 0"
+    assert (found[*key, "0-100"].our_place, found[*key, "0-100"].note) == (
+        "group 0",
+        "over characters",
+    )
     swapped = changed(
         files, tmp_path, "curves",
         lambda frame: frame.assign(grouping=frame.grouping.map(
@@ -110,7 +113,7 @@ def test_bins_are_matched_by_order_and_only_if_there_are_as_many(files, tmp_path
 
     found = read(changed(files, tmp_path, "pool", renamed))
     first = found["Tables 1, 8", "", "", "", "begin", "256-512"]
-    assert (first.value, first.note) == (105652, "our bin 192-240")
+    assert (first.value, first.our_place) == (105652, "192-240")
     fewer = read(changed(files, tmp_path, "pool", lambda frame: renamed(frame).iloc[1:]))
     assert {key[5] for key in fewer} == {"total", "each bin"}
     assert fewer["Tables 1, 8", "", "", "", "total", "total"].value == 481236 - 140991
@@ -196,3 +199,17 @@ def test_null_is_not_run_and_two_benchmarks_may_share_ours() -> None:
     names = name_map(COMPARISON | {"benchmarks": benchmarks}, PAPER)
     assert names.benchmarks_of("wiki") == ["SQuAD-PosQ", "FineWeb-PosQ"]
     assert list(names.models_of(RETRIEVERS["BERT-base"])) == ["BERT-base"]
+
+
+def test_printed_labels_are_those_of_the_csvs_and_the_configs_go_before(files) -> None:
+    found = printed_labels(Sources(**files))
+    assert found["retriever"] == {key: name for name, key in RETRIEVERS.items()}
+    assert found["benchmark"]["fever"] == "FEVER" and "posir" not in found["benchmark"]
+    names = name_map(COMPARISON, PAPER, found)
+    assert (names.benchmark("FEVER"), names.benchmark("PosIR")) == ("FEVER", "posir")
+    given = COMPARISON | {"labels": {"fever": "lead sections", "posir": "tenths"}}
+    names = name_map(given, PAPER, found)
+    assert (names.benchmark("FEVER"), names.benchmark("PosIR")) == ("lead sections", "tenths")
+    assert names.retriever("Qwen3-0.6B") == "Qwen3-0.6B"
+    none = name_map(COMPARISON | {"benchmarks": {}, "retrievers": {}}, PAPER, found)
+    assert none.benchmark("FEVER") == none.retriever("Qwen3-0.6B") == ""

@@ -127,6 +127,16 @@ def test_the_shipped_notes_are_about_cells_and_true_of_the_numbers(cells) -> Non
         if values["ndcg10"]["MU"] < max(values["ndcg10"].values())
     }
     assert trailing == set(notes["g"].narrowed["model"])
+    apart, beside = set(), set()
+    for model in ("GPT-2-medium", "BLOOM-560M", "TinyLlama-NoPE", "Qwen3-0.6B"):
+        base = segments[model]["Base"]
+        (apart if base[9] - max(base[:9]) > 0.5 * (max(base[:9]) - min(base[:9])) else beside).add(
+            model
+        )
+    assert apart == set(notes["d"].narrowed["model"]) and beside == {"GPT-2-medium"}
+    assert min(segments["GPT-2-medium"]["Base"]) == segments["GPT-2-medium"]["Base"][9]
+    tuned = [row for m in apart for name, row in segments[m].items() if name != "Base"]
+    assert all(row[9] > row[8] for row in tuned)
     assert data["table6_filter"]["all_generated"] % 3 and "n" in notes
     assert data["table4_BEIR_avg"]["Climate-FEVER"]["MU"] > 0.153 and "s" in notes
     tables = {**data["table3"], "PosIR": data["table11_PosIR"]}
@@ -153,6 +163,30 @@ def test_published_tables_agree_with_each_other() -> None:
             assert spread == pytest.approx(row["range_x1e3"], abs=0.11)
     for counts in data["table6_filter"]["thresholds"].values():
         assert counts["begin"] + counts["middle"] + counts["end"] == counts["n"]
+
+
+def test_the_notes_on_rounding_name_the_largest_difference(cells) -> None:
+    notes = {note.letter: note.text for note in read_notes(read_json(NOTES), cells)}
+    data = published()
+    deltas = [
+        abs(row[3] - row[1] - row[4])
+        for model, rows in data["table12_reversal"].items() if model != "columns"
+        for row in rows.values()
+    ]  # fmt: skip
+    ranges = [
+        abs(1000 * (max(row["p1_p10"]) - min(row["p1_p10"])) - row["range_x1e3"])
+        for rows in data["table13_evidence_moving"].values()
+        for row in rows.values()
+    ]
+    table14, table4 = data["table14_BEIR_ndcg10"], data["table4_BEIR_avg"]
+    means = [
+        abs(sum(table[name][setting] for table in table14.values()) / len(table14) - printed)
+        for name in next(iter(table14.values()))
+        for setting, printed in table4[name].items()
+    ]
+    for letter, found, bound in (("t", deltas, 0.001), ("u", ranges, 0.1), ("v", means, 0.001)):
+        assert 0 < max(found) <= bound + 1e-9
+        assert f"{bound:g}".lstrip("0") + "." in notes[letter]
 
 
 def test_a_note_of_another_form_is_named(cells) -> None:

@@ -13,6 +13,8 @@ from posbias.errors import ConfigError
 from posbias.files import read_json
 from posbias.report.comparison_cells import ITEMS, Cell
 from posbias.report.comparison_html import comparison_html
+from posbias.report.comparison_pages import scatter_points, summary_heads, summary_values
+from posbias.report.direction_pages import direction_groups, direction_texts
 from posbias.report.inconsistencies import read_notes
 from posbias.report.name_map import name_map
 from posbias.report.paired_grid import marks_of, tables_of
@@ -159,14 +161,16 @@ def test_the_html_is_whole_needs_nothing_and_repeats(own) -> None:
     assert reader.fetched == [] and reader.open == []
     assert "http" not in page and "@import" not in page and "url(" not in page
     assert "a footer &lt;of&gt; two &amp; more" in page
-    # The counts (with sum and heading), each claim with its heading, each cell and its heading.
+    # The benchmarks, the counts (with sum), the claims of each text, the cells, with headings.
     texts = len({(row["item"], row["claim"]) for row in own.directions})
-    assert reader.rows == len(ITEMS) + 2 + len(own.directions) + texts + len(PAPER) + 1
+    names = len(COMPARISON["benchmarks"]) + 1
+    assert reader.rows == names + len(ITEMS) + 2 + len(own.directions) + texts + len(PAPER) + 1
     assert page == comparison_html(compared(PAPER), "a footer <of> two & more")
 
 
 def test_what_users_files_hold_is_text_in_the_html() -> None:
     ours = [replace(PAPER[0], note='over <script>alert("x")</script>')]
+    assert tables_of(compared(ours), PAPER[0].item)[0].title.endswith("</script>)")
     page = comparison_html(compared(ours), "f")
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
@@ -176,3 +180,77 @@ def test_nothing_run_is_a_page_all_the_same() -> None:
     assert {cell.verdict for cell in found.cells} == {"not run"}
     page = comparison_html(found, "f")
     assert "Our numbers (upwards)" not in page and page.count("v-not run") >= len(PAPER)
+
+
+def test_our_names_stand_beside_the_papers_and_what_was_not_run_says_so() -> None:
+    change = {
+        "compare": "directions",
+        "benchmarks": {"SQuAD-PosQ": "wiki", "FEVER": "leads"},
+        "labels": {"wiki": "held-out pages", "leads": "lead sections"},
+    }
+    ours = [
+        replace(cell, note="over thirds" if cell.item == "Table 3" else "", our_place=place)
+        for cell in PAPER
+        if cell.benchmark in ("", "SQuAD-PosQ", "FEVER")
+        for place in ["192-240" if cell.place == "256-512" else ""]
+    ]
+    found = compared(ours, **change)
+    titles = {table.title for item in ITEMS for table in tables_of(found, item)}
+    for title in (
+        "Table 3: nDCG@10 and PSI, SQuAD-PosQ (ours: held-out pages, over thirds)",
+        "Table 3: nDCG@10 and PSI, FineWeb-PosQ (not run)",
+        "Table 14: standard benchmarks (ours: FEVER is lead sections; others not run)",
+    ):
+        assert title in titles
+    pool = tables_of(found, "Tables 1, 8")[0]
+    assert pool.printed[("256-512",)] == ("256-512 (ours 192-240)",)
+    rows = dict(zip(direction_frame(found)["id"], direction_frame(found)["with_ours"], strict=True))
+    assert rows["table3.psi.SQuAD-PosQ.BERT-base"] == "SQuAD-PosQ (ours: held-out pages), BERT-base"
+    assert rows["table14.mb_me.HotpotQA.BERT-base"] == "HotpotQA (not run), BERT-base"
+    assert rows["table1.begin.256-512"] == "256-512 (ours 192-240)"
+    page = comparison_html(found, "f")
+    for part in (*rows.values(), "six buckets of characters", "256-512: ours 192-240"):
+        assert part.replace(">", "&gt;") in page
+    assert "PSI on SQuAD-PosQ is over six buckets of characters, ours over thirds" in page
+
+
+@pytest.mark.parametrize(
+    ("judge", "panel", "said"),
+    [("words", ["bm25", "cosine"], True), ("openai", ["bm25"], False), ("words", ["cosine"], False),
+     (None, None, False)],
+)  # fmt: skip
+def test_the_judge_and_the_panel_are_said_to_share_words_only_if_they_do(judge, panel, said):
+    found = compared(PAPER, judge=judge, panel=panel)
+    assert any("both look at words" in text for text in found.remarks) is said
+
+
+def test_what_holds_in_ours_and_what_has_no_interval_are_counted() -> None:
+    ours = [
+        replace(cell, low=cell.value - 1e-4, high=cell.value + 1e-4)
+        if cell.item == "Table 12"
+        else cell
+        for cell in PAPER
+    ]
+    found = compared(ours)
+    rows = {row["item"]: row for row in summary(found)}
+    assert rows["Table 12"]["bare"] == 0 and rows["Fig. 1"]["bare"] == 8
+    for row in rows.values():
+        assert row["ours_hold"] == row["holds"] and row["tested"] == row["claims"]
+    assert rows["all"]["holds"] < rows["all"]["claims"]
+    for same in (True, False):
+        assert len(summary_heads(same)) == len(summary_values(rows["all"], same))
+    for row in found.directions:
+        theirs, mine = direction_texts(row)
+        # Said of either side, wherever it is so; and where there is no interval.
+        assert any("does not hold" in line for line in theirs) is not row["paper_holds"]
+        assert any("does not hold" in line for line in mine) is not row["our_holds"]
+        assert any("no interval" in line for line in mine) is not row["our_interval"]
+    heads = " ".join(direction_groups(found))
+    assert "Fig. 1: MB is better at the first group than at the last (holds in the paper's" in heads
+
+
+def test_differences_are_not_scattered_with_levels(own) -> None:
+    points = scatter_points(own)
+    assert min(x for x, _, _ in points["Table 12: nDCG@10"]) > 0
+    assert len(points["Table 12: Δ of nDCG@10"]) == 12
+    assert "Tables 5, 13: thousandths of cosine" in points

@@ -144,6 +144,16 @@ def test_files_that_do_not_fit_are_refused(tmp_path) -> None:
     write_json(budget, lacking)
     with pytest.raises(DataError, match=r"budget\.json: .*settings\.uniform are missing"):
         read_budget(budget)
+    for settings, message in [({}, "is an empty object"), (None, "is null")]:
+        write_json(budget, lacking | {"settings": settings})
+        with pytest.raises(DataError, match=rf"budget\.json: settings {message}"):
+            read_budget(budget)
+    cells.write_text("bin,begin,middle,end,total\ntotal,0,0,0,0\n")
+    with pytest.raises(DataError, match=r"cells\.csv: no row but the total"):
+        read_cells(cells)
+    cells.write_text("bin,begin,middle,end,total\n0-1,1,x,0,1\ntotal,1,0,0,1\n")
+    with pytest.raises(DataError, match=r"cells\.csv, line 2, column middle: 'x', expected a who"):
+        read_cells(cells)
 
 
 def statistics(folder: Path, margins: list[float], thresholds=(0.0, 0.1, 0.3)) -> Path:

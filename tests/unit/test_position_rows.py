@@ -159,6 +159,37 @@ def test_lines_that_hardly_differ_leave_the_axis_legible() -> None:
     assert len(labels) >= 3 and all(len(label) <= 4 for label in labels)
 
 
+def test_panels_are_taller_where_many_lines_share_them() -> None:
+    def inches(benchmarks: dict, order: list[str]) -> float:
+        found = [r for r in records() if r["benchmark"] in benchmarks]
+        found = [r for r in found if r["setting"] is None or r["retriever"] in order]
+        figure = page(curve_frame(found, benchmarks, order), benchmarks, order)
+        heights = {round(panel.get_position().height * figure.get_figheight(), 6)
+                   for panel in figure.axes}  # fmt: skip
+        assert len(heights) == 1
+        return heights.pop()
+
+    one = {"wiki_heldout": {"label": "SQuAD-PosQ", "groupings": ["thirds"]}}
+    few, many = list(LABELS)[:4], list(LABELS)[:5]
+    assert inches(one, many) > 1.3 * inches(one, few)
+    assert inches(BENCHMARKS, list(LABELS)) < inches(one, many)  # three rows have less room each
+
+
+def test_the_page_carries_the_notes_and_its_axis_ends_where_they_say() -> None:
+    found = [r for r in copy.deepcopy(records(10)) if r["benchmark"] == "fineweb"]
+    fineweb = {"fineweb": BENCHMARKS["fineweb"]}
+    for record in found:
+        for index, group in enumerate(record["groupings"]["thirds"]["groups"]):
+            group["n"] = 60 + index
+            if record["setting"] is None:
+                group["mean"] = 0.99
+    figure = page(curve_frame(found, fineweb, LONG), fineweb, LONG)
+    lines = sorted(figure.texts, key=lambda text: -text.get_position()[1])
+    notes = " ".join(text.get_text() for text in lines)
+    assert "Queries: 60–62 in a third." in notes and "lie BM25 (.990)." in notes
+    assert figure.axes[0].get_ylim()[1] < 0.9
+
+
 def test_variants_of_pooling_are_lines_of_their_own() -> None:
     variants = {}
     for index, pooling in enumerate(("cls", "mean", "max", "last")):

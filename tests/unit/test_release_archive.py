@@ -225,6 +225,20 @@ def test_what_lies_in_the_way_is_named_and_nothing_is_written(made, tmp_path):
     assert left_in(tmp_path) == {"verification": b"a file of the user's"}
 
 
+@pytest.mark.parametrize("what", ["a file", "a link to nowhere"])
+def test_a_file_in_the_place_of_the_results_folder_is_named(made, tmp_path, what):
+    place = tmp_path / "results" / "toy"
+    place.parent.mkdir()
+    if what == "a file":
+        place.write_text("of the user's")
+    else:
+        place.symlink_to(tmp_path / "gone")
+    with pytest.raises(DataError, match=r"results/toy: in the way of .*; move it elsewhere"):
+        unpack(made, place)
+    with pytest.raises(DataError, match=r"results/toy: in the way of .*results/toy/deeper"):
+        unpack(made, place / "deeper")
+
+
 def test_a_results_folder_on_another_disk_is_followed(made, tmp_path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "results").mkdir()

@@ -337,6 +337,17 @@ def test_an_archive_that_is_not_there(tmp_path):
         read_manifest(tmp_path / "gone.tar.xz")
 
 
+def test_folders_in_the_place_of_files_are_named(tmp_path):
+    with pytest.raises(DataError, match="is a folder, expected a release's archive"):
+        read_manifest(tmp_path)
+    archive = release(tmp_path)
+    checksum = Path(f"{archive}.sha256")
+    checksum.unlink()
+    checksum.mkdir()
+    with pytest.raises(DataError, match=r"toy\.tar\.xz\.sha256: is a folder, expected the SHA"):
+        unpack_release.main(archive, [], str(tmp_path / "out"))
+
+
 def test_the_manifest_cannot_be_changed_by_those_who_read_it(tmp_path):
     manifest = read_manifest(release(tmp_path))
     with pytest.raises(dataclasses.FrozenInstanceError):

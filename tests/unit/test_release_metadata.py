@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import tarfile
 from urllib.parse import unquote
 
@@ -10,9 +11,10 @@ import yaml
 
 from posbias.errors import ConfigError, DataError
 from posbias.release.citation import read_citation
+from posbias.release.own_paths import own_paths
 from posbias.release.ro_crate import ro_crate
 from posbias.release.zenodo import zenodo_metadata
-from release_files import MEASURES, ROOT, STAMP, release
+from release_files import CONFIG, MEASURES, ROOT, STAMP, release
 
 PEOPLE = {
     "title": "toy: an example",
@@ -98,11 +100,16 @@ def test_ids_of_files_are_written_as_in_addresses(made):
     assert found["measures/evaluation/a%20b/%C3%A4%25.json"]["encodingFormat"] == "application/json"
 
 
-def test_no_date_is_made_up(made):
-    assert (
-        b"datePublished" not in json.dumps(entities(made["ro-crate-metadata.json"])["./"]).encode()
-    )
-    assert "publication_date" not in json.loads(made[".zenodo.json"])
+def test_no_date_is_made_up(tmp_path):
+    dated = (ROOT / "CITATION.cff").read_text("utf-8")
+    undated = re.sub(r"^date-released:.*\n", "", dated, flags=re.MULTILINE)
+    assert undated != dated
+    (tmp_path / "CITATION.cff").write_text(undated, encoding="utf-8")
+    archive = release(tmp_path, citation=tmp_path / "CITATION.cff")
+    with tarfile.open(archive) as tar:
+        crate = entities(tar.extractfile("ro-crate-metadata.json").read())
+        deposit = json.loads(tar.extractfile(".zenodo.json").read())
+    assert "datePublished" not in crate["./"] and "publication_date" not in deposit
 
 
 def test_a_date_that_is_given_is_in_both(tmp_path):
@@ -159,3 +166,45 @@ def test_the_readme_says_what_it_is_and_how_to_draw_from_it(made):
     for part in ("toy scale: nothing real", "commit abcdef0", "hash 0123456789ab", "bert, qwen3",
                  "| measures | 4 files", "metrics_from: released", "toy.tar.xz"):  # fmt: skip
         assert part in text
+
+
+def test_a_changed_checkout_is_told_in_the_log_and_by_the_archive(tmp_path, caplog):
+    stamp = {**STAMP, "commit": "abcdef0-dirty"}
+    (tmp_path / "dirty.json").write_text(json.dumps(stamp))
+    texts = {}
+    for name, changed in (
+        ("clean", {}),
+        ("dirty", {"stamp": stamp, "provenance": tmp_path / "dirty.json"}),
+    ):
+        caplog.clear()
+        with tarfile.open(release(tmp_path / name, **changed)) as tar:
+            texts[name] = tar.extractfile("README.md").read().decode()
+        assert ("differ from this commit" in caplog.text) == (name == "dirty")
+    assert "differed" not in texts["clean"]
+    assert "commit abcdef0-dirty (files differed from this commit" in texts["dirty"]
+
+
+def test_paths_of_ones_own_in_the_config_are_told_before_others_read_them(tmp_path, caplog):
+    release(tmp_path / "one")
+    assert "paths of this machine" not in caplog.text
+    config = {**CONFIG, "downloads": {"mine": {"path": "/home/ada/texts"}}}
+    release(tmp_path / "two", config=config)
+    assert "downloads.mine.path (/home/ada/texts)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("value", "own"),
+    [
+        ("/data/a.jsonl", True), ("./a.jsonl", True), ("../a", True), ("~/a", True),
+        ("~ada/a", True), ("C:\\texts", True), ("C:/texts", True), ("\\\\server\\a", True),
+        ("released/mini.tar.xz", False), ("google-bert/bert-base", False), ("N/A", False),
+        ("https://example.org/a", False), ("query: ", False), ("...", False), ("~ 5", False),
+        ("", False), ("/ ", False),
+    ],
+)  # fmt: skip
+def test_what_is_a_path_of_ones_own(value, own):
+    config = {"benchmarks": {"known": {"b": {"files": ["wiki", value], "count": 3}}}}
+    assert own_paths(config) == ({"benchmarks.known.b.files[1]": value} if own else {})
+    # The path of a download is one of the user's whatever it looks like.
+    assert bool(own_paths({"downloads": {"d": {"path": value}}})) == bool(value)
+    assert own_paths({"downloads": {"d": {"path": None, "repo": "a/b"}}}) == {}

@@ -226,6 +226,26 @@ def test_unreadable_measures_are_named(tmp_path) -> None:
     path.write_text('{"retriever": "bert"}')
     with pytest.raises(DataError, match=r"broken\.json.*groupings"):
         read_measures([path])
+    path.write_text("[]")
+    with pytest.raises(DataError, match=r"broken\.json: expected an object, found an empty list"):
+        read_measures([path])
+    thirds = made_up()[0]["groupings"]["thirds"]
+    for change, message in [
+        ({"groupings": None}, "groupings is null, expected an object"),
+        ({"groupings": {"thirds": {}}}, r"groupings\.thirds is an empty object"),
+        ({"groupings": {"thirds": thirds | {"groups": []}}}, r"thirds\.groups is an empty list"),
+        ({"counts": {}}, "counts is an empty object"),
+        ({"interval": {}}, "interval is an empty object"),
+        ({"interval": None}, "interval is null"),
+        ({"micro_mean": "high"}, "micro_mean is 'high', expected a number or null"),
+    ]:
+        path.write_text(json.dumps(made_up()[0] | change))
+        with pytest.raises(
+            DataError, match=rf"broken\.json: .*{message}.*; delete the file and run"
+        ):
+            read_measures([path])
+    path.write_text(json.dumps(made_up()[0] | {"groupings": {}}))
+    assert read_measures([path])[0]["groupings"] == {}  # a standard benchmark
     path.write_text(json.dumps(made_up()[0] | {"setting": "MB"}))
     with pytest.raises(DataError, match=r"broken\.json: unknown setting 'MB'"):
         read_measures([path])

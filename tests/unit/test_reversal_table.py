@@ -241,9 +241,10 @@ def test_nothing_is_written_on_a_fault(tmp_path):
 
 def test_a_summary_of_another_kind_is_named(tmp_path):
     path = tmp_path / "summary.json"
-    for content in ([], {"queries": 3}, {"queries": 3, "counts": {"candidates": 2}}):
+    for content in ([], {"queries": 3}, {"queries": 3, "counts": {"candidates": 2}},
+                    {"queries": 3, "counts": {}}, {"queries": 3, "counts": None}):  # fmt: skip
         write_json(path, content)
-        with pytest.raises(DataError, match=r"summary\.json: does not say how often evidence"):
+        with pytest.raises(DataError, match=r"summary\.json: .*says how often evidence is cut"):
             cut_note(path)
 
 

@@ -12,7 +12,17 @@ import gather_provenance
 from job_files import HEADER, benchmarks, job
 from posbias.errors import DataError
 from posbias.report.job_costs import job_costs, read_jobs, summed
-from posbias.report.machine import cpu_model, gpus, machine, packages, pinned
+from posbias.report.machine import (
+    ABSENT,
+    FAILED,
+    cpu_model,
+    gpus,
+    machine,
+    packages,
+    pinned,
+    system_text,
+    versions_of,
+)
 from posbias.report.run_provenance import (
     fetched,
     intervals_of,
@@ -36,6 +46,9 @@ CONFIG = {
 }
 
 
+RULES = ["train", "evaluate", "deep", "never_ended"]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return benchmarks(
@@ -51,7 +64,8 @@ def folder(tmp_path_factory):
 
 
 def test_costs_by_rule_are_sums_and_maxima(folder):
-    costs = job_costs(folder)
+    costs = job_costs(folder, RULES)
+    assert costs["left_out"] == {"files": 0, "names": []}
     by_rule = {one.pop("rule"): one for one in costs["stations"]}
     assert list(by_rule) == ["deep", "evaluate", "never_ended", "train"]
     assert by_rule["train"] == {
@@ -68,8 +82,19 @@ def test_costs_by_rule_are_sums_and_maxima(folder):
     assert (costs["total"]["jobs"], costs["total"]["seconds"]) == (5, 46.25)
 
 
+def test_files_of_rules_that_the_run_does_not_have_are_counted_not_summed(folder, tmp_path):
+    assert job_costs(folder, ["train"])["total"]["seconds"] == 40
+    left = benchmarks(tmp_path, {"train.tsv": [job(1)], "trained.tsv": [job(9)],
+                                 "old/a.tsv": [job(9)], "old/b.tsv": []})  # fmt: skip
+    (left / "old" / "c.tsv").write_text("not written by Snakemake")
+    costs = job_costs(left, ["train"])
+    assert costs["left_out"] == {"files": 4, "names": ["old", "trained"]}
+    assert [one["rule"] for one in costs["stations"]] == ["train"]
+    assert costs["total"]["seconds"] == 1
+
+
 def test_without_benchmark_files_nothing_is_known(tmp_path):
-    costs = job_costs(tmp_path / "none")
+    costs = job_costs(tmp_path / "none", RULES)
     assert costs["stations"] == []
     assert costs["total"]["jobs"] == 0
     assert costs["total"]["seconds"] is costs["total"]["max_rss_mb"] is None
@@ -133,7 +158,9 @@ def nvidia(folder, monkeypatch, script):
     (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
-    return gpus()
+    found, how = gpus()
+    assert how
+    return found
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the program")
@@ -143,13 +170,32 @@ def test_gpus_are_those_that_the_driver_tells(tmp_path, monkeypatch):
     assert told[0] == {"name": "A100", "memory": "40 GiB", "driver": "550.1"}
     assert nvidia(tmp_path, monkeypatch, "exit 0") == []
     assert nvidia(tmp_path, monkeypatch, "echo No devices were found; exit 6") is None
+    assert gpus() == (None, FAILED)
     (tmp_path / "nvidia-smi").unlink()
-    assert gpus() is None
+    assert gpus() == ([], ABSENT)
 
 
 def test_the_processor_is_named(tmp_path):
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: A Processor @ 2 GHz\n")
     assert cpu_model(tmp_path / "cpuinfo") == "A Processor @ 2 GHz"
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [("5.15.0-89-generic", "Linux 5.15.0"), ("6.8", "Linux 6.8"), ("odd", "Linux"),
+     ("4.18.0-477.10.1.el8_8.x86_64", "Linux 4.18.0")],
+)  # fmt: skip
+def test_the_kernel_is_told_without_what_its_builder_calls_it(monkeypatch, release, told):
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    monkeypatch.setattr("platform.release", lambda: release)
+    assert system_text() == machine()["system"] == told
+
+
+def test_versions_of_packages_are_the_installed_ones_or_those_of_the_lock(tmp_path):
+    lock = tmp_path / "lock.txt"
+    lock.write_text("pytest==0.0.1\nOnly_In.Lock==3.1\n")
+    found = versions_of(["pytest", "only-in-lock", "no-such-package"], lock)
+    assert found == {"pytest": pytest.__version__, "only-in-lock": "3.1"}
 
 
 def test_nothing_names_the_machine_or_its_user(monkeypatch):
@@ -168,6 +214,15 @@ def test_seeds_and_sizes_are_those_of_the_studies_that_run():
     }  # fmt: skip
     assert sizes_of_config(CONFIG) == {"documents.max_per_bin.train": 500, "training.epochs": 2}
     assert sizes_of_config(both)["listwise.training.epochs"] == 3
+
+
+def test_sizes_of_analyses_are_recorded_and_names_of_the_same_key_are_not():
+    analyses = {"moving": {"positions": 10}, "zones": {"segments": 5, "at_each_end": 2}}
+    config = {**CONFIG, "analyses": analyses, "retrievers": {"bert": {"positions": "rope"}}}
+    assert sizes_of_config(config).items() - sizes_of_config(CONFIG).items() == {
+        ("analyses.moving.positions", 10), ("analyses.zones.segments", 5),
+        ("analyses.zones.at_each_end", 2),
+    }  # fmt: skip
 
 
 def test_intervals_are_counted_by_kind(tmp_path):
@@ -208,7 +263,7 @@ def test_the_script_records_a_whole_run(folder, tmp_path):
     record = tmp_path / "provenance.json"
     gather_provenance.main(
         [measured], ROOT / "envs" / "lock.txt", record, str(folder),
-        str(download(tmp_path / "downloads")), CONFIG, STAMP, ["here"],
+        str(download(tmp_path / "downloads")), CONFIG, STAMP, ["here"], RULES,
     )  # fmt: skip
     found = json.loads(record.read_text())
     assert {name: found[name] for name in STAMP} == STAMP
@@ -234,7 +289,7 @@ def test_a_record_of_a_run_without_anything_is_still_one(tmp_path):
     config = {"assets": {}, "downloads": {}}
     lock = tmp_path / "lock.txt"
     lock.write_text("")
-    record = run_record([], config, STAMP, [], lock, tmp_path / "none", tmp_path / "none")
+    record = run_record([], config, STAMP, [], lock, tmp_path / "none", tmp_path / "none", [])
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     empty = ("stations", "seeds", "sizes", "intervals", "downloads", "licences")
     assert not any(record[name] for name in empty)

@@ -266,7 +266,17 @@ def test_numbers_stand_out_from_every_colour_and_colours_differ_in_grey():
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda r: r["settings"].pop("middle"), r"Qwen3-0\.6B\.json: middle is missing"),
+        (
+            lambda r: r["settings"].pop("middle"),
+            r"Qwen3-0\.6B\.json: .*settings\.middle are missing",
+        ),
+        (lambda r: r.update(settings=None), r"json: settings is null, expected an object"),
+        (lambda r: r.update(settings={}), r"json: settings is an empty object"),
+        (lambda r: r["settings"].update(end=[]), r"settings\.end is an empty list"),
+        (lambda r: r["settings"]["end"][3].update(mean=None), r"end\[3\]\.mean is null"),
+        (lambda r: r["settings"]["end"].pop(), r"setting end: .* expected 1 to 10; delete"),
+        (lambda r: r.update(counts={}), r"counts is an empty object"),
+        (lambda r: r.update(interval={}), r"interval is an empty object"),
         (lambda r: r["interval"].update(level=0.9), r"its interval .*0\.9.* is not "),
         (lambda r: r.update(count=9), r"its count 9 is not 10"),
         (lambda r: r.update(retriever="BERT-base"), "given twice"),
@@ -290,7 +300,10 @@ def test_measures_that_do_not_fit_are_named_and_nothing_is_written(
 
 def test_a_pair_that_is_not_measured_is_named(made, tmp_path):
     _, files, _ = made
-    with pytest.raises(DataError, match=r"no segments of T5 are measured; .*analyses\.segments"):
+    with pytest.raises(
+        DataError,
+        match=r"T5 are measured; .*to retrievers\.selected or .*analyses\.segments\.pair\.",
+    ):
         make_segment_cosine_pair.main(
             files, **outputs(tmp_path, "f"), provenance=PROVENANCE, pair=["T5", "BERT-base"]
         )

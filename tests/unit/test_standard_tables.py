@@ -214,5 +214,7 @@ def test_missing_settings_and_benchmarks_are_named(table14) -> None:
         standard_frame(lacking, BENCHMARKS)
     with pytest.raises(DataError, match="measured on 'hotpotqa', not on scifact"):
         standard_frame(table14, ONE)
+    with pytest.raises(DataError, match="at least one benchmark"):
+        standard_frame([], {})
     with pytest.raises(DataError, match="no measures on nfcorpus"):
         standard_frame(table14, {**BENCHMARKS, "nfcorpus": "NFCorpus"})

@@ -170,9 +170,17 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+# What a run took is told in these, so that no two runs have the same.
+TIMED = (f"{RESULTS}/provenance.json", "figures/checklist.md")
+
+
 def differences(one: Path, other: Path) -> list[str]:
-    """Name the files of results and figures that two copies do not share byte for byte."""
+    """Name the files of results and figures that two copies do not share byte for byte.
+
+    Files that tell how long a run took are passed over.
+    """
     found = [hashes(copy, RESULTS, "figures") for copy in (one, other)]
+    found = [{name: of[name] for name in of if name not in TIMED} for of in found]
     return sorted(
         name
         for name in found[0].keys() | found[1].keys()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from runs import (
+    BENCHMARK,
     LIMIT,
     LISTWISE_FIGURES,
     RESULTS,
-    RETRIEVER_FIGURES,
     differences,
     environment,
     namespace,
@@ -22,11 +22,13 @@ from runs import (
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
+TABLE = ("figures/psi_table.pdf",)
+RETRIEVERS = ("bert", "tinyllama_nope")
+
 
 def take_away(copy: Path, figures: tuple[str, ...], *patterns: str) -> None:
-    """Take results away by their patterns, with figures and the verdicts."""
-    verdicts = ("claims.json", "claims.txt", "verify.json")
-    found = [p for pattern in (*patterns, *verdicts) for p in (copy / RESULTS).glob(pattern)]
+    """Take results away by their patterns, with figures."""
+    found = [p for pattern in patterns for p in (copy / RESULTS).glob(pattern)]
     found += [p for name in figures for p in (copy / "figures").glob(f"{name}.*")]
     for path in found:
         if path.is_dir():
@@ -35,16 +37,23 @@ def take_away(copy: Path, figures: tuple[str, ...], *patterns: str) -> None:
             path.unlink()
 
 
-def begin_retrievers(copy: Path) -> None:
-    """Take everything of the retriever study away that comes after the training sets."""
-    taken = ("models", "search", "evaluation", "benchmarks", "truncation")
-    take_away(copy, RETRIEVER_FIGURES, *taken)
+def begin_retrievers(copy: Path) -> tuple[str, ...]:
+    """Take the table of the retriever study away, and all it needs from the training on."""
+    found = [p for r in RETRIEVERS for p in (copy / RESULTS).glob(f"models/{r}")]
+    found += [copy / RESULTS / kind / BENCHMARK for kind in ("evaluation", "benchmarks")]
+    found += (copy / RESULTS).glob(f"search/*/{BENCHMARK}")
+    for folder in found:
+        shutil.rmtree(folder)
+    take_away(copy, ("psi_table",), "truncation/*")
+    return TABLE
 
 
-def begin_rerankers(copy: Path) -> None:
+def begin_rerankers(copy: Path) -> tuple[str, ...]:
     """Take one reranker away, and everything that comes after it."""
     takes = ("models/debiasfirst", "evaluation/*/debiasfirst.*", "measures.json")
-    take_away(copy, LISTWISE_FIGURES, *(f"listwise/{pattern}" for pattern in takes))
+    verdicts = ("claims.json", "claims.txt", "verify.json")
+    take_away(copy, LISTWISE_FIGURES, *verdicts, *(f"listwise/{pattern}" for pattern in takes))
+    return ()
 
 
 def whole_state(copy: Path) -> bool:
@@ -72,11 +81,11 @@ def take_signals() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def interrupt(copy: Path, with_signal: signal.Signals) -> int:
+def interrupt(copy: Path, targets: tuple[str, ...], with_signal: signal.Signals) -> int:
     """Run, and send a signal to the run and its jobs once a training has left a state."""
     with (copy / "broken.txt").open("w") as output:
         driver = subprocess.Popen(
-            [*namespace("--net"), *snakemake()],
+            [*namespace("--net"), *snakemake(*targets)],
             cwd=copy,
             env=environment(),
             stdin=subprocess.DEVNULL,
@@ -117,13 +126,13 @@ def resumed(copy: Path, rule: str) -> list[str]:
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
     reference, finished, rule, begin, with_signal
 ):
-    begin(finished)
-    code = interrupt(finished, with_signal)
+    targets = begin(finished)
+    code = interrupt(finished, targets, with_signal)
     assert code != 0, "the run ended before it could be interrupted"
     assert whole_state(finished), "the states to resume from are gone"
     if with_signal == signal.SIGKILL:
         succeed(finished, *snakemake("--unlock"))
-    succeed(finished, *snakemake())
+    succeed(finished, *snakemake(*targets))
     assert resumed(finished, rule) != []
     assert not [p for p in (finished / RESULTS / "resume").rglob("*") if p.is_file()]
     assert differences(reference, finished) == []

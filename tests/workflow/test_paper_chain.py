@@ -11,6 +11,7 @@ from runs import csv_rows, jobs, lent_copy, snakemake, succeed
 
 import fake_openai
 from benchmark_files import write_json_lines, write_parquet
+from config_changes import asset_of
 from posbias.assets import find_asset
 from posbias.corpus.leads import read_leads
 
@@ -148,7 +149,7 @@ def write_data(data: Path, leads: list) -> None:
 def leads(root):
     """Real lead sections of the lengths of the shrunken bins."""
     config = yaml.safe_load((root / "config.yaml").read_text("utf-8"))
-    return read_leads(find_asset(**config["assets"]["leads"]), 192, 287, 300, 42, Counter())
+    return read_leads(find_asset(**asset_of(config, "leads")), 192, 287, 300, 42, Counter())
 
 
 @pytest.fixture(scope="module")

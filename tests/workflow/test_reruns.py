@@ -2,10 +2,12 @@
 
 import pytest
 from runs import (
+    DATA_TABLES,
     LISTWISE_FIGURES,
-    MEASURED_FIGURES,
     RESULTS,
+    RETRIEVER_CURVES,
     RETRIEVER_FIGURES,
+    RETRIEVER_TABLES,
     differences,
     hashes,
     jobs,
@@ -18,18 +20,38 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 EVALUATION = f"{RESULTS}/listwise/evaluation"
 LISTWISE_DRAWN = {f"make_{name}": 1 for name in LISTWISE_FIGURES}
-RETRIEVERS_DRAWN = {f"make_{name}": 1 for name in (*MEASURED_FIGURES, "truncation_table")}
+# Figures of the retriever study that measures of retrievers are drawn in, and the others.
+OF_MEASURES = {
+    **{f"make_{name}": 1 for name in (*RETRIEVER_TABLES, *RETRIEVER_CURVES)},
+    "make_psi_table_of": 2,
+    "compare_with_paper": 1,
+}
+del OF_MEASURES["make_truncation"]
+OF_DATA = {f"make_{name}": 1 for name in (*DATA_TABLES, "truncation_table", "evidence_places")}
+# A run's record and checklist come after all measures.
+RECORDED = {"gather_provenance": 1, "make_checklist": 1}
 # A figure's footer holds the hash of the whole configuration.
-DRAWN = {**RETRIEVERS_DRAWN, **LISTWISE_DRAWN, "all": 1}
+DRAWN = {**OF_MEASURES, **OF_DATA, **LISTWISE_DRAWN, **RECORDED, "all": 1}
 JUDGED = {"judge_claims": 1, "check_expected": 1}
 LAST = {**DRAWN, **JUDGED}
-TRAINED = {"train_retriever": 8, "search_corpus": 2, "evaluate_retriever": 2}
+# Two retrievers on four benchmarks, and one with another way of pooling on one of them.
+TRAINED = {
+    "train_retriever": 8 + 4,
+    "search_corpus": 2 * 4 + 1,
+    "evaluate_retriever": 2 * 4 + 1,
+    "describe_retriever": 2,
+    "measure_segments": 2,
+    "measure_evidence_moving": 2,
+}
 # Its whole entry decides what it reads, so that its truncation is measured again too.
 ONE_TRAINED = {
-    "train_retriever": 4,
+    "train_retriever": 4 + 4,
     "measure_truncation": 1,
-    "search_corpus": 1,
-    "evaluate_retriever": 1,
+    "search_corpus": 4 + 1,
+    "evaluate_retriever": 4 + 1,
+    "describe_retriever": 1,
+    "measure_segments": 1,
+    "measure_evidence_moving": 1,
 }
 SUMMARISED = {"summarise_listwise": 1, **JUDGED}
 # Of the seven rerankers four are trained with IPS; the reference is evaluated and not trained.
@@ -84,7 +106,14 @@ def test_another_copy_gives_the_same_bytes(reference, fresh):
         ),
         (
             "evaluation: {level: 0.9}",
-            {"evaluate_retriever": 2, "evaluate_reference": 2, **LAST},
+            {
+                "evaluate_retriever": 9,
+                "evaluate_reference": 8,
+                "measure_segments": 2,
+                "measure_evidence_moving": 2,
+                "audit_queries": 1,
+                **LAST,
+            },
         ),
         ("claims: {mean_tolerance: 0.01}", {"judge_claims": 1, **DRAWN}),
         ("listwise: {training: {learning_rate: 0.02}}", {**RERANKED, **DRAWN}),
@@ -108,14 +137,16 @@ def test_a_changed_value_reruns_what_depends_on_it(finished, change, expected):
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("training/card.py", {**TRAINED, **RETRIEVERS_DRAWN, **JUDGED, "all": 1}),
-        ("listwise/slots.py", {"evaluate_slots": 8, **SUMMARISED, **LISTWISE_DRAWN, "all": 1}),
+        ("training/card.py", {**TRAINED, **OF_MEASURES, **JUDGED, **RECORDED, "all": 1}),
+        (
+            "listwise/slots.py",
+            {"evaluate_slots": 8, **SUMMARISED, **LISTWISE_DRAWN, **RECORDED, "all": 1},
+        ),
     ],
 )
 def test_an_edited_library_file_reruns_what_uses_it(finished, module, expected):
     library = finished / "workflow/scripts/posbias" / module
     library.write_text(library.read_text("utf-8") + "\n# A comment.\n", encoding="utf-8")
     found = jobs(succeed(finished, *snakemake("-n")))
-    # The causal graph and the table of truncation are drawn from no measures.
-    drawn_all_the_same = ("make_listwise_causal_graph", "make_truncation_table")
-    assert found == {name: n for name, n in expected.items() if name not in drawn_all_the_same}
+    # The causal graph is drawn from no measures.
+    assert found == {n: jobs for n, jobs in expected.items() if n != "make_listwise_causal_graph"}

@@ -11,7 +11,7 @@ from posbias.report.comparison_html import comparison_html
 from posbias.report.comparison_pages import TITLE, draw_comparison
 from posbias.report.inconsistencies import read_notes
 from posbias.report.name_map import name_map
-from posbias.report.our_cells import Sources, our_cells
+from posbias.report.our_cells import Sources, our_cells, printed_labels
 from posbias.report.paged import save_pages
 from posbias.report.paper_cells import paper_cells
 from posbias.report.paper_vs_ours import cell_frame, compare, direction_frame, summary
@@ -63,7 +63,8 @@ def main(
         directions: one row per claim, CSV
         meta: where the report comes from, as JSON
         provenance: scale, note, config_hash, seed, commit, and the retrievers in order
-        comparison: compare, tolerance, retrievers and benchmarks by the paper's names
+        comparison: compare, tolerance, mean_tolerance, retrievers and benchmarks by the paper's
+            names, printed labels of our benchmarks, the audit's judge and the panel by their kinds
         places: CSV of the evidence's places (Fig. 9); none if it was not run
     """
     footer = footer_text(provenance, None, VARIES)
@@ -71,7 +72,7 @@ def main(
         psi, curves, standard, moving, segments, reversal, filters, pool, audit, places or ()
     )
     paper = paper_cells(read_json(published))
-    names = name_map(comparison, paper)
+    names = name_map(comparison, paper, printed_labels(sources))
     notes = read_notes(read_json(inconsistencies), paper)
     result = compare(paper, our_cells(sources, names, paper), names, notes, comparison)
     for path, frame in ((csv, cell_frame(result)), (directions, direction_frame(result))):

@@ -1,11 +1,19 @@
 """Faults of what figures show and of the analyses behind them, which a schema cannot say."""
 
+from pathlib import Path
+
 from places import models_of, place_of
 from posbias.benchmarks.evidence_places import check_places
 from posbias.errors import ConfigError
-from posbias.queries.judges import JUDGES
+from posbias.files import read_json
+from posbias.queries.judges import check_judge
+from posbias.report.name_map import name_map
+from posbias.report.paper_cells import paper_cells
+from posbias.report.tolerances import tolerances
 from posbias.representation.evidence_pairs import check_kind
-from selection import check_known, check_unique, select
+from selection import check_known, check_selected, check_unique, select
+
+PUBLISHED = Path(__file__).parents[2] / "expected" / "paper" / "retriever_tables.json"
 
 
 def check_figures(config: dict) -> None:
@@ -20,8 +28,8 @@ def check_figures(config: dict) -> None:
 def check_shown(config: dict) -> None:
     """The benchmarks of the figures exist, and have the groups that are drawn."""
     figures, known = config["figures"], config["benchmarks"]["known"]
-    fine = [figures["fine"]] if figures["fine"] else []
-    mirrored = [figures["reversed"]] if figures["reversed"] else []
+    fine = [name for name in [figures["fine"]] if name is not None]
+    mirrored = [name for name in [figures["reversed"]] if name is not None]
     for place, names in (
         ("position_curves", figures["position_curves"]),
         ("fine", fine),
@@ -54,9 +62,14 @@ def check_reversed(config: dict) -> None:
             continue
         if len(entry["files"]) != 1:
             raise ConfigError(f"{where}: a reversed benchmark is the copy of one; name just it.")
-        check_known(where, entry["files"], selected)
-        if known[entry["files"][0]]["kind"] == "reversed":
+        check_selected(where, entry["files"], block, selected)
+        original = known[entry["files"][0]]
+        if original["kind"] == "reversed":
             raise ConfigError(f"{where}: {entry['files'][0]!r} is reversed itself.")
+        if not original["groups"]:
+            raise ConfigError(
+                f"{where}: {entry['files'][0]!r} knows of no positions to turn around."
+            )
     mirrored = figures["reversed"]
     if mirrored not in selected or figures["fine"] not in selected:
         return
@@ -96,8 +109,11 @@ def check_analyses(config: dict) -> None:
         ("evidence_moving.short", analyses["evidence_moving"]["short"]),
     ):
         check_known(f"config, analyses.{place}", names, config["retrievers"]["known"])
-    check_known(
-        "config, analyses.segments.benchmark", [analyses["segments"]["benchmark"]], selected
+    check_selected(
+        "config, analyses.segments.benchmark",
+        [analyses["segments"]["benchmark"]],
+        config["benchmarks"],
+        selected,
     )
     moving, audit = analyses["evidence_moving"], analyses["audit"]
     check_known("config, analyses.evidence_moving.pairs", [moving["pairs"]], moving["known"])
@@ -106,25 +122,43 @@ def check_analyses(config: dict) -> None:
         check_kind(place, entry["kind"], entry["options"])
     pairs, where = moving["known"][moving["pairs"]], f"evidence_moving.known.{moving['pairs']}"
     if pairs["kind"] == "benchmark":
-        check_known(f"config, analyses.{where}.files", pairs["files"], selected)
+        if len(pairs["files"]) != 1:
+            raise ConfigError(
+                f"config, analyses.{where}.files: pairs are made of one benchmark; name just it."
+            )
+        check_selected(
+            f"config, analyses.{where}.files", pairs["files"], config["benchmarks"], selected
+        )
+        if not known[pairs["files"][0]]["groups"]:
+            raise ConfigError(
+                f"config, analyses.{where}.files: {pairs['files'][0]!r} does not say where its "
+                "evidence stands; choose a benchmark with groups."
+            )
     else:
+        if not pairs["files"]:
+            raise ConfigError(f"config, analyses.{where}.files: empty; name what it reads.")
         for file in pairs["files"]:
             place_of(f"analyses.{where}.files", file, downloads)
     check_known("config, analyses.audit.judge", [audit["judge"]], audit["judges"])
     judge = audit["judges"][audit["judge"]]
-    check_known(f"config, analyses.audit.judges.{audit['judge']}.kind", [judge["kind"]], JUDGES)
+    for name, entry in audit["judges"].items():
+        check_judge(name, entry)
     for name in models_of([judge]):
         place_of(f"analyses.audit.judges.{audit['judge']}.options.model", name, downloads)
     for name, entry in analyses["evidence_places"].items():
         where = f"config, analyses.evidence_places.{name}"
         check_known("config, analyses.evidence_places", [name], known)
         check_places(where, entry["kind"], entry["options"])
+        if entry["kind"] != "words" and not entry["files"]:
+            raise ConfigError(f"{where}.files: empty; name the data that marks the evidence.")
         for file in entry["files"] if name in selected else ():
             place_of(f"analyses.evidence_places.{name}.files", file, downloads)
 
 
 def check_comparison(config: dict) -> None:
     """What the paper's names stand for exists, and nothing stands for two of them."""
+    name_map(config["comparison"], paper_cells(read_json(PUBLISHED)))
+    tolerances(config["comparison"]["tolerance"])
     for place, known in (
         ("retrievers", config["retrievers"]["known"]),
         ("benchmarks", config["benchmarks"]["known"]),

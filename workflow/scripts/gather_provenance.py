@@ -21,6 +21,7 @@ def main(
     config: dict[str, Any],
     stamp: dict[str, Any],
     used: list[str],
+    rules: list[str],
 ) -> None:
     """Record what is known of a run, once its measures are there.
 
@@ -33,16 +34,24 @@ def main(
         config: the merged configuration
         stamp: scale, note, config_hash, seed, commit and retrievers
         used: names of the assets, downloads and paths that the run read
+        rules: names of the rules that make up the run; benchmark files of others do not count
     """
     found = run_record(
-        measured, config, stamp, used, lock, Path(benchmarks_folder), Path(downloads_folder)
-    )
+        measured, config, stamp, used, lock, Path(benchmarks_folder), Path(downloads_folder),
+        rules,
+    )  # fmt: skip
     write_json(record, found)
     total = found["total"]
     log.info(
         "%d stations, %d jobs, %s of job time",
         len(found["stations"]), total["jobs"], clock(total["seconds"] or 0),
     )  # fmt: skip
+    left = found["left_out"]
+    if left["files"]:
+        log.info(
+            "left out %d benchmark files of rules that this run does not have: %s",
+            left["files"], ", ".join(left["names"]),
+        )  # fmt: skip
 
 
 if "snakemake" in globals():

@@ -31,7 +31,9 @@ INTRODUCTION = """\
 Made by the workflow from the record of the run ({record}) and the verdicts on the papers'
 claims ({claims}): no answer is written by hand. "not recorded" marks what neither holds. Times
 and memory are those of Snakemake's benchmark files: a job counts with its last run, jobs that ran
-side by side are added, and of short jobs less CPU time and memory is seen than they took."""
+side by side are added, and of short jobs less CPU time and memory is seen than they took. Files of
+stations that are not of this run do not count; those that an earlier configuration left of a
+station that is still do."""
 
 log = logging.getLogger("checklist")
 

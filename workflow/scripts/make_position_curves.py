@@ -23,6 +23,7 @@ def main(
     provenance: dict[str, Any],
     benchmarks: dict[str, dict[str, Any]],
     title: str,
+    labels: dict[str, str] | None = None,
 ) -> None:
     """Make the curves of nDCG@10 over evidence positions (paper, Figures 1, 2 and 8).
 
@@ -35,10 +36,15 @@ def main(
         provenance: scale, note, config_hash, seed, commit, and the retrievers in order
         benchmarks: label and groupings (characters, thirds, bins) of each benchmark, in order
         title: what the figure shows, as printed above it
+        labels: names of retrievers in the legend, where they are not those of the measures
     """
     records = read_measures(measures)
     order = provenance.get("retrievers")
     frame = curve_frame(records, benchmarks, order)
+    frame["label"] = [
+        (labels or {}).get(name, label)
+        for name, label in zip(frame["retriever"], frame["label"], strict=True)
+    ]
     about = About(title, VARIES, common_interval(records), provenance, tuple(measures))
     draw = partial(draw_position_curves, frame, benchmarks, order, title)
     write_outputs(about, frame, draw, pdf, csv, meta)

@@ -9,6 +9,8 @@ from posbias.errors import ConfigError
 from posbias.files import sha256_file, write_text
 from posbias.release.archive import SUFFIX, write_archive
 from posbias.release.contents import release_contents
+from posbias.release.manifest import differs_from_commit
+from posbias.release.own_paths import own_paths
 
 log = logging.getLogger("release")
 
@@ -47,6 +49,19 @@ def main(
         "CITATION.cff": citation,
         "LICENSE": licence,
     }
+    if differs_from_commit(stamp.get("commit")):
+        log.warning(
+            "%s: files of the code differ from this commit; commit them and run again, so that "
+            "the release can be drawn from a checkout",
+            stamp["commit"],
+        )
+    named = own_paths(config)
+    if named:
+        log.warning(
+            "the archive's config.yaml holds paths of this machine: %s; all who get the archive "
+            "can read them",
+            ", ".join(f"{name} ({path})" for name, path in named.items()),
+        )
     contents = release_contents(measured, Path(results_folder), config, stamp, files)
     write_archive(archive, contents)
     write_text(checksum, f"{sha256_file(archive)}  {archive.name}\n")

@@ -46,7 +46,7 @@ def main(
     if missing:
         raise DataError(
             f"no segments of {', '.join(missing)} are measured; add the retriever to "
-            "analyses.segments.retrievers or take it from analyses.segments.pair."
+            "retrievers.selected or take it from analyses.segments.pair."
         )
     frame = segment_frame(records, pair)
     title = f"{TITLE}, {benchmark}" if benchmark else TITLE

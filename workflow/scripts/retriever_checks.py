@@ -88,6 +88,11 @@ def check_benchmarks(config: dict) -> None:
         for file in entry["files"] if entry["kind"] != "reversed" else ():
             place_of(f"{where}.files", file, downloads)
         _check_groups(entry, where)
+        if (
+            entry["kind"] == "leads"
+            and entry["options"]["min_chars"] > entry["options"]["max_chars"]
+        ):
+            raise ConfigError(f"config, {where}.options: min_chars exceeds max_chars.")
         if entry["kind"] == "heldout" and not config["documents"]["heldout_share"]:
             raise ConfigError(
                 f"config, {where}: is made of held-out articles, but documents.heldout_share is 0."
@@ -127,6 +132,12 @@ def _check_groups(entry: dict, where: str) -> None:
         raise ConfigError(
             f"config, {where}.groups: no thirds, which say what a retriever favours; add "
             "thirds: {}, or set psi_groups to null."
+        )
+    zones = groups.get("zones")
+    if zones and 2 * zones["at_each_end"] >= zones["segments"]:
+        raise ConfigError(
+            f"config, {where}.groups.zones: {zones['at_each_end']} segments at each end leave none "
+            f"of {zones['segments']} between them; take fewer."
         )
     edges = groups.get("characters", {}).get("edges", [])
     if not rises(edges):

@@ -20,6 +20,15 @@ def check_known(place: str, names: Iterable[str], known: Iterable[str]) -> None:
             raise ConfigError(f"{place}: {name!r} does not exist.{hint} Known: {', '.join(known)}.")
 
 
+def check_selected(place: str, names: Iterable[str], block: dict, selected: list[str]) -> None:
+    """Raise ConfigError for a name that a block's `known` lacks, or that is not selected."""
+    names = list(names)
+    check_known(place, names, block["known"])
+    for name in names:
+        if name not in selected:
+            raise ConfigError(f"{place}: {name!r} is not among those selected; add it there.")
+
+
 def check_unique(place: str, names: Iterable[str]) -> None:
     """Raise ConfigError naming a value that stands twice where each must be one of its kind."""
     twice = [name for name, count in Counter(names).items() if count > 1]

@@ -148,6 +148,30 @@ JUDGES: dict[str, Callable[[str, dict, Surroundings, str], Judge]] = {
 }
 
 
+def check_judge(name: str, entry: Mapping[str, Any]) -> None:
+    """Check the config entry of a judge before anything runs, as far as it needs no model.
+
+    Raises ConfigError for an unknown kind, and for options that the kind cannot have.
+    """
+    place = f"config, analyses.audit.judges.{name}"
+    options = dict(entry["options"])
+    if entry["kind"] not in JUDGES:
+        raise ConfigError(
+            f"{place}: kind {entry['kind']!r} does not exist; known: {', '.join(sorted(JUDGES))}."
+        )
+    if entry["kind"] == "words":
+        own = {"name": f"{place}.options", "stopwords": frozenset()}
+        check_options(f"{place}.options", WordsJudge, options, own=own)
+        WordsJudge(**own, **options)
+    elif entry["kind"] == "openai":
+        from posbias.queries.api_options import read_options
+
+        options.pop("allowed_failures", None)
+        read_options(options, f"{place}.options")
+    elif "model" not in options:
+        raise ConfigError(f"{place}.options: names no model, which it needs.")
+
+
 def make_judge(name: str, entry: Mapping[str, Any], around: Surroundings) -> Judge:
     """Build the judge of a config entry `{kind, options}`.
 

@@ -16,6 +16,14 @@ STAMP = ("scale", "note", "config_hash", "seed", "commit", "retrievers")
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
+DIRTY = "-dirty"  # what git appends to a commit whose files were changed
+
+
+def differs_from_commit(commit: object) -> bool:
+    """Say whether files of the code differed from the commit that stands for it."""
+    return str(commit).endswith(DIRTY)
+
+
 @dataclass(frozen=True)
 class Packed:
     """One file of an archive: SHA-256 (64 hexadecimal digits) and size in bytes."""

@@ -1,7 +1,7 @@
 """README.md of a release: what it is, and how figures are drawn from it."""
 
 from posbias.release.archive import SUFFIX
-from posbias.release.manifest import Manifest
+from posbias.release.manifest import Manifest, differs_from_commit
 from posbias.release.names import MEASURES
 
 README = "README.md"
@@ -40,6 +40,9 @@ hash and refuses to draw with another configuration.
 """
 
 
+DIFFERED = " (files differed from this commit, so that a checkout may draw other figures)"
+
+
 def readme_text(title: str, description: str, manifest: Manifest) -> str:
     """Return the text of a release's README.md."""
     seed = manifest.seed if isinstance(manifest.seed, list) else [manifest.seed]
@@ -47,7 +50,7 @@ def readme_text(title: str, description: str, manifest: Manifest) -> str:
         title=title,
         description=description,
         made_with=manifest.made_with,
-        commit=manifest.commit,
+        commit=manifest.commit + (DIFFERED if differs_from_commit(manifest.commit) else ""),
         config_hash=manifest.config_hash,
         seed=", ".join(map(str, seed)),
         retrievers=", ".join(manifest.retrievers) or "none",

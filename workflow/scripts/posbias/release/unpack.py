@@ -70,6 +70,11 @@ def _read_head(files: Files, archive: Path) -> Manifest:
 @contextlib.contextmanager
 def _named(archive: Path) -> Iterator[None]:
     """Turn what is wrong with an archive into an error that names it, with a remedy."""
+    if Path(archive).is_dir():
+        raise DataError(
+            f"{archive}: is a folder, expected a release's archive; set release.archive in the "
+            "config to the file."
+        )
     if not Path(archive).is_file():
         raise DataError(
             f"{archive}: no such file. Fetch the release, set release.archive in the config to "
@@ -96,6 +101,11 @@ def published_sha256(archive: Path) -> str | None:
     Raises DataError if that file is not in the form of sha256sum, or about another file.
     """
     path = Path(f"{archive}.sha256")
+    if path.is_dir():
+        raise DataError(
+            f"{path}: is a folder, expected the SHA-256 of {Path(archive).name}; move it "
+            "elsewhere, or set release.sha256 in the config."
+        )
     if not path.is_file():
         return None
     line = path.read_text(encoding="utf-8", errors="replace").strip()
@@ -162,6 +172,13 @@ def unpack(archive: Path, folder: Path, sha256: str | None = None) -> Manifest:
     DataError naming archive, file and remedy. sha256: of the archive, None to go without.
     """
     folder = Path(folder)
+    in_the_way = [place for place in (folder, *folder.parents)
+                  if (place.is_symlink() or place.exists()) and not place.is_dir()]  # fmt: skip
+    if in_the_way:
+        raise DataError(
+            f"{in_the_way[0]}: in the way of {folder}, the folder to unpack into; move it "
+            "elsewhere and run again."
+        )
     with named_disk_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".release.", dir=folder) as kept:

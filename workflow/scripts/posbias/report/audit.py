@@ -6,29 +6,30 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.errors import DataError
-from posbias.files import read_json
+from posbias.report.objects import INTERVAL, MAYBE, Each, read_object
 from posbias.report.printed import DASH, Cell, percent, span
 from posbias.report.tables import Column, Grid, Section
 
-REQUIRED = ("judge", "judged_by", "per_stratum", "strata", "counts", "interval")
 MEASURES = {
     "target_yes": "TargetYes",
     "distractor_no": "DistractorNo",
     "exclusive": "Exclusive",
 }
+SHARE = {"mean": MAYBE, "low": MAYBE, "high": MAYBE}
+REQUIRED = {
+    "judge": str,
+    "judged_by": str,
+    "per_stratum": int,
+    "strata": [{"stratum": str, "n": int, **dict.fromkeys(MEASURES, SHARE)}],
+    "counts": {"yes": int, "no": int, "dropped": Each(int), "unreadable": Each(int)},
+    "interval": INTERVAL,
+}
+REMEDY = "delete the file and run the audit again"
 
 
 def read_audit(path: Path) -> dict[str, Any]:
     """Read the summary of an audit; raises DataError naming what it lacks."""
-    record = read_json(path)
-    missing = [name for name in REQUIRED if name not in record]
-    if missing:
-        raise DataError(
-            f"{path}: the field(s) {', '.join(missing)} are missing from this audit; delete the "
-            "file and run the audit again."
-        )
-    return record
+    return read_object(path, REQUIRED, REMEDY)
 
 
 def audit_frame(record: Mapping[str, Any]) -> pd.DataFrame:

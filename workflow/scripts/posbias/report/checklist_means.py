@@ -1,10 +1,17 @@
 """Sections of the checklist on what a run was done with: code, data, licences, machine, time."""
 
 from posbias.logs import clock
+from posbias.release.manifest import differs_from_commit
 from posbias.report.checklist import UNKNOWN, Record, Section, Table, at, listed, said
-from posbias.report.licences import NO, NOT_KNOWN, RESTRICTED
+from posbias.report.licences import NO, NOT_KNOWN, RESTRICTED, YES
 
 MB, GB = 2**20, 2**30  # bytes
+
+
+def _commit(record: Record) -> str:
+    commit = record.get("commit")
+    differed = ", but files differed from this commit" if differs_from_commit(commit) else ""
+    return f"{said(commit)}{differed}"
 
 
 def code_section(record: Record) -> Section:
@@ -19,7 +26,7 @@ def code_section(record: Record) -> Section:
     unpinned = [f"{one['name']} {one['installed']}" for one in there if not one["pinned"]]
     absent = [one["name"] for one in packages if not one["installed"]]
     answers = (
-        ("Which commit of the code?", said(record.get("commit"))),
+        ("Which commit of the code?", _commit(record)),
         ("Which configuration?", f"hash {record['config_hash']}" if record.get("config_hash")
          else UNKNOWN),
         ("Which Python?", said(at(record, "machine", "python"))),
@@ -35,9 +42,9 @@ def code_section(record: Record) -> Section:
     return Section("Code", answers)
 
 
-def _names(rows: list[Record], use: str) -> str:
+def _names(rows: list[Record], use: str, column: str = "commercial_use") -> str:
     found = [f"{row['name']} ({row['licence'] or 'no licence known'})" for row in rows
-             if row["commercial_use"] == use]  # fmt: skip
+             if row[column] == use]  # fmt: skip
     return listed(found) if found else "none"
 
 
@@ -46,7 +53,7 @@ def data_section(record: Record) -> Section:
     used = [row for row in record.get("licences") or [] if row["used"]]
     rows = tuple(
         (row["name"], row["kind"], row["source"], row["revision"] or "-",
-         said(row["licence"]), row["commercial_use"])
+         said(row["licence"]), row["commercial_use"], row.get("share_alike", "-"))
         for row in used
     )  # fmt: skip
     fetched = [one for one in record.get("downloads") or [] if one["fetched"]]
@@ -56,10 +63,12 @@ def data_section(record: Record) -> Section:
         ("Which must not be used commercially?", _names(used, NO) if used else UNKNOWN),
         ("Which restrict their use?", _names(used, RESTRICTED) if used else UNKNOWN),
         ("Of which is it not known?", _names(used, NOT_KNOWN) if used else UNKNOWN),
+        ("Which ask that what is made from them be shared alike?",
+         _names(used, YES, "share_alike") if used and "share_alike" in used[0] else UNKNOWN),
         ("How many were downloaded, each at one revision?",
          f"{len(fetched)} ({size / GB:.1f} GiB)" if "downloads" in record else UNKNOWN),
     )  # fmt: skip
-    header = ("name", "kind", "source", "revision", "licence", "commercial use")
+    header = ("name", "kind", "source", "revision", "licence", "commercial use", "share alike")
     return Section("Data and models", answers, (Table(header, rows),) if rows else ())
 
 
@@ -67,7 +76,10 @@ def _gpus(record: Record) -> str:
     gpus = at(record, "machine", "gpus")
     if gpus is None:
         return UNKNOWN
-    return listed(f"{one['name']} ({one['memory']})" for one in gpus) if gpus else "none"
+    if gpus:
+        return listed(f"{one['name']} ({one['memory']})" for one in gpus)
+    how = at(record, "machine", "gpus_looked_for")
+    return f"no GPU found{f' ({how})' if how else ''}"
 
 
 def machine_section(record: Record) -> Section:
@@ -96,6 +108,12 @@ def _cost_row(name: str, costs: Record) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _left_out(left: Record | None) -> str:
+    if left is None:
+        return UNKNOWN
+    return f"{left['files']:,}: {listed(left['names'])}" if left["files"] else "none"
+
+
 def cost_section(record: Record) -> Section:
     """Tell time and memory by station, the dearest first, and in total."""
     stations = sorted(
@@ -113,6 +131,8 @@ def cost_section(record: Record) -> Section:
          f"{memory:,.0f} MiB" if memory is not None else UNKNOWN),
         ("Of how many jobs is this known?", said(total.get("jobs")) if rows else UNKNOWN),
         ("How many of these have no CPU time or no memory?", said(lacking) if rows else UNKNOWN),
+        ("Which files of other runs' stations lay beside them, and were left out?",
+         _left_out(record.get("left_out"))),
         ("How long did failed and repeated jobs take?", UNKNOWN),
         ("How much time of GPUs?", UNKNOWN),
     )  # fmt: skip

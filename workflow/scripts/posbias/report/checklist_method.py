@@ -7,9 +7,17 @@ from typing import Any
 
 from posbias.release.differences import differences
 from posbias.report.checklist import Record, Section, Table, at, listed, said, settings_text
+from posbias.report.checklist_listwise import (
+    departures_table,
+    kind_and_model,
+    members_text,
+    queries_text,
+    runs_listwise,
+)
 from posbias.report.claim_records import HELD, NOT_HELD, NOT_MEASURABLE, counts_text
 from posbias.report.provenance import interval_text
 
+BESIDE = ("studies", "listwise")  # not of the retriever study, whose paper has a config
 STATUSES = (HELD, NOT_HELD, NOT_MEASURABLE)
 
 
@@ -56,9 +64,13 @@ def seeds_section(record: Record) -> Section:
     return Section("Randomness and intervals", answers)
 
 
-def _learning_rates(config: Mapping[str, Any]) -> str:
+def _learning_rates(record: Record) -> str:
+    """Return the learning rates of the retrievers that were run, and of the one of the poolings."""
+    config = record.get("config")
     known = at(config, "retrievers", "known") or {}
-    rates = {name: entry.get("learning_rate") for name, entry in known.items()}
+    pooled = at(config, "analyses", "pooling", "retriever")
+    ran = dict.fromkeys([*(record.get("retrievers") or []), *([pooled] if pooled else [])])
+    rates = {name: at(known, name, "learning_rate") for name in ran}
     return listed(f"{name} {rate:g}" for name, rate in rates.items() if rate is not None)
 
 
@@ -81,13 +93,13 @@ def settings_section(record: Record) -> Section:
          f"the merged configuration of hash {said(record.get('config_hash'))}, part of the record "
          "of the run (config)" if config else said(None)),
         ("How were retrievers trained?", settings_text(config.get("training"))),
-        ("With which learning rates?", _learning_rates(config)),
+        ("With which learning rates?", _learning_rates(record)),
         ("Which retrievers?", listed(record.get("retrievers") or [])),
         ("On which test collections?", _labels(_chosen(benchmarks.get("selected"), known), known)),
         ("How were they evaluated?", settings_text(config.get("evaluation"))),
         ("Beside which references?", listed(one["label"] for one in references)),
     ]  # fmt: skip
-    if "listwise" in (config.get("studies") or []):
+    if runs_listwise(config):
         listwise = config["listwise"]
         answers += [
             ("How were rerankers trained?", settings_text(listwise.get("training"))),
@@ -98,35 +110,38 @@ def settings_section(record: Record) -> Section:
     return Section("Hyper-parameters and evaluation", tuple(answers))
 
 
-def _kind_and_model(entry: Mapping[str, Any] | None) -> str:
-    if not entry:
-        return said(None)
-    model = at(entry, "options", "model")
-    return f"{entry.get('kind')}{f', model {model}' if model else ''}"
-
-
 def models_in_loop_section(record: Record) -> Section:
     """Tell which models made, verified and judged the data, by kind."""
     config = record.get("config") or {}
     queries, audit = config.get("queries") or {}, at(config, "analyses", "audit") or {}
     generator, judge = queries.get("generator"), audit.get("judge")
     panel = at(config, "verification", "panel") or []
-    answers = (
+    answers = [
         ("What wrote the training queries?",
-         _kind_and_model(at(queries, "generators", generator) if generator else None)),
+         kind_and_model(at(queries, "generators", generator) if generator else None)),
         ("What verified them?",
-         listed(f"{one['name']} ({_kind_and_model(one)})" for one in panel)),
+         members_text(panel)),
         ("What judged the audit?",
-         _kind_and_model(at(audit, "judges", judge) if judge else None)),
-    )  # fmt: skip
-    return Section("Models that made or judged data", answers)
+         kind_and_model(at(audit, "judges", judge) if judge else None)),
+    ]  # fmt: skip
+    if runs_listwise(config):
+        listwise = config["listwise"]
+        answers += [
+            ("What ordered the listwise study's training lists?",
+             members_text(listwise.get("teacher"))),
+            ("What changed the listwise study's queries?", queries_text(listwise)),
+        ]  # fmt: skip
+    return Section("Models that made or judged data", tuple(answers))
 
 
 def paper_section(record: Record, paper_config: Mapping[str, Any]) -> Section:
-    """Tell where the run departs from the configuration that stands for the paper."""
+    """Tell where the run departs from the papers.
+
+    Of the retriever study a configuration stands for its paper; of the listwise study none does.
+    """
     config = record.get("config") or {}
     compared = bool(paper_config) and bool(config)
-    names = differences(paper_config, config) if compared else []
+    names = differences(paper_config, config, BESIDE) if compared else []
     by_block: dict[str, list[str]] = {}
     for name in names:
         block = re.split(r"[.\[]", name)[0]
@@ -134,12 +149,14 @@ def paper_section(record: Record, paper_config: Mapping[str, Any]) -> Section:
     rows = tuple((block, str(len(rest)), ", ".join(rest)) for block, rest in by_block.items())
     answers = (
         ("What is said of the scale?", said(record.get("note"))),
-        ("How many keys differ from the configuration of the paper's scale?",
+        ("How many keys of the retriever study differ from the configuration of its paper's scale?",
          said(len(names)) if compared else said(None)),
         ("Which blocks are they in?",
          (listed(by_block) if names else "none") if compared else said(None)),
     )  # fmt: skip
-    tables = (Table(("block", "keys", "which"), rows),) if rows else ()
+    tables = (Table(("block of the retriever study", "keys", "which"), rows),) if rows else ()
+    if runs_listwise(config):
+        tables += (departures_table(config),)
     return Section("What is not the paper's", answers, tables)
 
 

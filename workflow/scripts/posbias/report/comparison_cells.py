@@ -29,7 +29,7 @@ UNITS = {
     "ndcg": "nDCG@10",
     "psi": "PSI",
     "cosine": "cosine",
-    "range": "cosine/1000",
+    "range": "thousandths of cosine",
     "share": "%",
     "count": "count",
 }
@@ -39,6 +39,7 @@ POSITIONS = ("begin", "middle", "end")
 STEPS = tuple(f"p{step}" for step in range(1, 11))
 GENERATED, FAILED, TOTAL, EACH_BIN = "generated", "failed", "total", "each bin"
 KEPT, OF_GENERATED = "kept", "% of generated"
+DELTA = "Δ"
 
 # item, benchmark, model, setting, measure, place: the paper's names; empty where one has no sense.
 Key = tuple[str, str, str, str, str, str]
@@ -46,7 +47,10 @@ Key = tuple[str, str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Cell:
-    """A number under its key, with its kind (of UNITS), printed decimals and interval if known."""
+    """A number under its key, with its kind (of UNITS), printed decimals and interval if known.
+
+    note: what it is over; our_place: what stands for the key's place, where ours has other ones.
+    """
 
     item: str
     benchmark: str
@@ -60,6 +64,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     note: str = ""
+    our_place: str = ""
 
     @property
     def key(self) -> Key:
@@ -103,7 +108,7 @@ def cell_text(cell: Cell | None) -> str:
     """Print a cell's number; a dash if there is none. A difference keeps its sign."""
     if cell is None:
         return DASH
-    return number_text(cell.value, cell.kind, cell.digits, signed=cell.measure == "Δ")
+    return number_text(cell.value, cell.kind, cell.digits, signed=cell.measure == DELTA)
 
 
 def filter_name(threshold: float) -> str:
@@ -136,16 +141,15 @@ def filter_cells(rows: Mapping[str, Mapping[str, int]]) -> list[Cell]:
 
 
 def pool_cells(
-    bins: Sequence[str], rows: Sequence[Mapping[str, int]], notes: Sequence[str] = ()
+    bins: Sequence[str], rows: Sequence[Mapping[str, int]], ours: Sequence[str] = ()
 ) -> list[Cell]:
-    """Return the cells of Tables 1 and 8 of the bins: counts by position, with totals."""
-    notes = notes or [""] * len(bins)
-    cells = [
-        Cell(TABLE_1, "", "", "", name, place, "count", 0, row[name], note=note)
-        for place, row, note in zip(bins, rows, notes, strict=True)
+    """Return the counts of Tables 1 and 8 by bin and position; `ours` are our names of the bins."""
+    ours = ours or [""] * len(bins)
+    return [
+        Cell(TABLE_1, "", "", "", name, place, "count", 0, row[name], our_place=mine)
+        for place, row, mine in zip(bins, rows, ours, strict=True)
         for name in POSITIONS
     ]
-    return cells
 
 
 def pool_totals(values: Mapping[tuple[str, str], float]) -> list[Cell]:

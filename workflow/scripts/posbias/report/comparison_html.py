@@ -7,10 +7,23 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from posbias.report.comparison_cells import ITEMS, cell_text, number_text
-from posbias.report.comparison_pages import TITLE, scatter_points
-from posbias.report.direction_pages import DIRECTION_NOTE, direction_groups, direction_texts
+from posbias.report.comparison_pages import (
+    TITLE,
+    holds_text,
+    scatter_points,
+    summary_heads,
+    summary_values,
+)
+from posbias.report.direction_pages import (
+    DIRECTION_NOTE,
+    FAILS,
+    direction_groups,
+    direction_texts,
+    reasons_of,
+)
 from posbias.report.direction_rules import VERDICTS
 from posbias.report.inconsistencies import KINDS
+from posbias.report.mapping_pages import BENCHMARK_HEADS
 from posbias.report.paper_vs_ours import Compared, Comparison, summary
 from posbias.report.printed import DASH
 from posbias.report.tolerances import CLASSES, tolerance_lines
@@ -40,15 +53,23 @@ def _scatters(comparison: Comparison) -> list[dict[str, Any]]:
     return scatters
 
 
-def _cell(cell: Compared) -> dict[str, Any]:
+def _cell(comparison: Comparison, cell: Compared) -> dict[str, Any]:
     paper, ours = cell.paper, cell.ours
+    place = comparison.ours.place(paper.item, paper.benchmark, paper.place)
+    benchmark = comparison.names.benchmark(paper.benchmark)
     bounds = ""
     if ours is not None and ours.low is not None and ours.high is not None:
         low, high = (number_text(end, paper.kind, paper.digits) for end in (ours.low, ours.high))
         bounds = f"{low} to {high}"
     return {
         "item": paper.item,
-        "words": [paper.benchmark, paper.model, paper.setting, paper.measure, paper.place],
+        "words": [
+            paper.benchmark + (f" (ours: {benchmark})" if benchmark else ""),
+            paper.model,
+            paper.setting,
+            paper.measure,
+            place,
+        ],
         "unit": paper.unit,
         "paper": cell_text(paper),
         "paper_value": repr(float(paper.value)),
@@ -61,9 +82,14 @@ def _cell(cell: Compared) -> dict[str, Any]:
     }
 
 
-def _direction(row: Mapping[str, Any]) -> dict[str, Any]:
-    theirs, ours = direction_texts(row)
-    return {**row, "theirs": theirs, "ours": ours}
+def _direction(comparison: Comparison, row: Mapping[str, Any]) -> dict[str, Any]:
+    sides = [[line.removesuffix(FAILS) for line in side] for side in direction_texts(row)]
+    return {
+        **row,
+        "with_ours": comparison.ours.about(row["item"], row["words"]),
+        "theirs": "; ".join(sides[0]),
+        "ours": "; ".join(sides[1]),
+    }
 
 
 def comparison_html(comparison: Comparison, footer: str) -> str:
@@ -77,25 +103,32 @@ def comparison_html(comparison: Comparison, footer: str) -> str:
         keep_trailing_newline=True,
     )
     rows = summary(comparison)
+    same_scale = comparison.names.values
     return environment.get_template(TEMPLATE).render(
         title=TITLE,
         footer=footer,
         scale_note=comparison.scale_note,
-        same_scale=comparison.names.values,
+        same_scale=same_scale,
+        benchmark_heads=BENCHMARK_HEADS,
+        benchmarks=comparison.ours.benchmark_rows(),
+        retrievers=comparison.ours.retriever_rows(),
+        remarks=comparison.remarks,
+        heads=summary_heads(same_scale),
+        holds_text=holds_text(rows[-1]),
         classes=CLASSES,
         verdicts=VERDICTS,
         items=ITEMS,
         dash=DASH,
-        summary=rows,
+        summary=[(row, summary_values(row, same_scale)) for row in rows],
         bars=[row for row in rows if row["claims"] and row["item"] in ITEMS],
         side=SIDE,
         scatters=_scatters(comparison),
         direction_note=DIRECTION_NOTE,
         directions={
-            text: [_direction(row) for row in found]
+            text: ([_direction(comparison, row) for row in found], reasons_of(found))
             for text, found in direction_groups(comparison).items()
         },
-        cells=[_cell(cell) for cell in comparison.cells],
+        cells=[_cell(comparison, cell) for cell in comparison.cells],
         notes=[
             {"letter": n.letter, "items": ", ".join(n.items), "kind": KINDS[n.kind], "text": n.text}
             for n in comparison.notes

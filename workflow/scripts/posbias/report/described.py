@@ -2,16 +2,29 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from posbias.errors import DataError
-from posbias.files import read_json
+from posbias.report.objects import ANY, NUMBER, TEXT_OR_NULL, Each, read_object
 
-FIELDS = (
-    "retriever", "label", "checkpoint", "revision", "family", "kind", "layers", "windowed_layers",
-    "positions", "pooling", "parameters", "trained_parameters", "token_vectors", "max_tokens",
-    "learning_rate", "query_prefix", "training", "seed", "versions",
-)  # fmt: skip
+MAYBE_WHOLE = (int, NoneType)
+FIELDS = {
+    **dict.fromkeys(("retriever", "label"), str),
+    **dict.fromkeys(("checkpoint", "revision", "family", "kind"), TEXT_OR_NULL),
+    **dict.fromkeys(("layers", "windowed_layers"), MAYBE_WHOLE),
+    **dict.fromkeys(("positions", "pooling"), str),
+    "parameters": int,
+    "trained_parameters": MAYBE_WHOLE,
+    "token_vectors": str,
+    "max_tokens": int,
+    "learning_rate": NUMBER,
+    "query_prefix": str,
+    "training": Each(ANY, least=1),
+    "seed": int,
+    "versions": Each(TEXT_OR_NULL),
+}
+REMEDY = "delete the file and describe the retriever again"
 
 
 def read_described(
@@ -24,13 +37,7 @@ def read_described(
     """
     found: dict[str, dict[str, Any]] = {}
     for path in paths:
-        record = read_json(path)
-        missing = [name for name in FIELDS if name not in record]
-        if missing:
-            raise DataError(
-                f"{path}: the field(s) {', '.join(missing)} are missing; delete the file and "
-                "describe the retriever again."
-            )
+        record = read_object(path, FIELDS, REMEDY)
         if record["retriever"] in found:
             raise DataError(f"{path}: {record['retriever']} is described twice; pass it once.")
         found[record["retriever"]] = record

@@ -11,9 +11,11 @@ from typing import Any
 
 from posbias.report.comparison_cells import Cell, Key
 
-AGREES, OPPOSES, UNCLEAR, NOT_RUN = "agrees", "opposes", "unclear", "not run"
-VERDICTS = (AGREES, UNCLEAR, OPPOSES, NOT_RUN)
+AGREES, OPPOSES, UNCLEAR = "agrees", "opposes", "unclear"
+UNTESTABLE, NOT_RUN = "not testable", "not run"
+VERDICTS = (AGREES, UNCLEAR, OPPOSES, UNTESTABLE, NOT_RUN)
 DIGITS = 9  # decimals within which a number is on its threshold
+BOUNDS = (0.0, 100.0)  # %: where a share cannot fall or rise further
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Estimate:
 
 
 Rule = Callable[[Sequence[Estimate]], Estimate]
+Parts = list[tuple[str, Estimate]]
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,9 @@ class Claim:
     """A direction that the paper claims: which cells it needs and what it makes of them.
 
     It holds where the number lies above `threshold`. kind: claims of one text, told apart by
-    benchmark, model, setting or place (`about`). printed: kind and decimals of the number.
+    benchmark, model, setting or place (`about`). printed: kind and decimals of the number. parts:
+    names and rules of the numbers of which the claim's is the lowest, if it is one of several.
+    shares: keys of shares in %, of which ours have no direction where all are at one bound.
     """
 
     kind: str
@@ -49,18 +54,37 @@ class Claim:
     rule: Rule
     printed: tuple[str, int] = ("ndcg", 3)
     threshold: float = 0.0
+    parts: tuple[tuple[str, Rule], ...] = ()
+    shares: tuple[Key, ...] = ()
 
     @property
     def identifier(self) -> str:
         """A name that no other claim has."""
         return ".".join((self.kind, *self.about))
 
-    def on(self, cells: Mapping[Key, Cell]) -> Estimate | None:
-        """Return the claim's number on these cells; None where one of them is missing."""
+    def _found(self, cells: Mapping[Key, Cell]) -> list[Estimate] | None:
         found = [cells.get(key) for key in self.needs]
         if any(cell is None for cell in found):
             return None
-        return self.rule([Estimate(cell.value, cell.low, cell.high) for cell in found])
+        return [Estimate(cell.value, cell.low, cell.high) for cell in found]
+
+    def on(self, cells: Mapping[Key, Cell]) -> Estimate | None:
+        """Return the claim's number on these cells; None where one of them is missing."""
+        found = self._found(cells)
+        return None if found is None else self.rule(found)
+
+    def parts_on(self, cells: Mapping[Key, Cell]) -> Parts:
+        """Return the numbers that the claim's is the lowest of, by name; none if it is one."""
+        found = self._found(cells)
+        return [] if found is None else [(name, rule(found)) for name, rule in self.parts]
+
+    def no_test(self, ours: Mapping[Key, Cell]) -> str:
+        """Say why our cells cannot test the claim; empty where they can."""
+        found = [ours[key] for key in self.shares if key in ours]
+        values = {round(cell.value, DIGITS) for cell in found}
+        if len(found) < max(2, len(self.shares)) or len(values) > 1 or not values <= set(BOUNDS):
+            return ""
+        return f"all {len(found)} of our shares are {values.pop():g} %, which leaves no direction"
 
 
 def minus(first: Estimate, second: Estimate) -> Estimate:
@@ -71,14 +95,33 @@ def minus(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, first.low - second.high, first.high - second.low)
 
 
+def difference(found: Sequence[Estimate]) -> Estimate:
+    """Return the first estimate less the second."""
+    return minus(found[0], found[1])
+
+
+def turned(sign: int, estimate: Estimate) -> Estimate:
+    """Return the estimate, or 0 less it where `sign` is below 0."""
+    return estimate if sign > 0 else minus(Estimate(0.0, 0.0, 0.0), estimate)
+
+
+def _extreme(pick: Callable, estimates: Sequence[Estimate]) -> Estimate:
+    """Return the extreme of values, and of each end of the intervals where all are known."""
+    value = pick(estimate.value for estimate in estimates)
+    if not all(estimate.bounded for estimate in estimates):
+        return Estimate(value)
+    ends = (pick(getattr(estimate, end) for estimate in estimates) for end in ("low", "high"))
+    return Estimate(value, *ends)
+
+
 def highest(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the estimate with the highest value, with its own interval."""
-    return max(estimates, key=lambda estimate: estimate.value)
+    """Return the highest value; its interval is from the highest low to the highest high."""
+    return _extreme(max, estimates)
 
 
 def lowest(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the estimate with the lowest value, with its own interval."""
-    return min(estimates, key=lambda estimate: estimate.value)
+    """Return the lowest value; its interval is from the lowest low to the lowest high."""
+    return _extreme(min, estimates)
 
 
 def magnitude(estimate: Estimate) -> Estimate:
@@ -117,12 +160,50 @@ def sign_of(estimate: Estimate, threshold: float) -> str:
 
 
 def verdict_of(paper: Estimate, ours: Estimate | None, threshold: float) -> str:
-    """Say whether ours has the paper's sign; unclear where our interval includes the threshold."""
+    """Say whether ours has the paper's sign.
+
+    It is unclear where our interval, or our number alone, includes the threshold.
+    """
     if ours is None:
         return NOT_RUN
     if ours.bounded and ours.low <= threshold <= ours.high:
         return UNCLEAR
-    return AGREES if sign_of(ours, threshold) == sign_of(paper, threshold) else OPPOSES
+    signs = (sign_of(paper, threshold), sign_of(ours, threshold))
+    if signs[0] == signs[1]:
+        return AGREES
+    return UNCLEAR if signs[1] == "0" else OPPOSES
+
+
+def _row(
+    claim: Claim, theirs: Estimate, paper: Mapping[Key, Cell], ours: Mapping[Key, Cell]
+) -> dict[str, Any]:
+    mine, reason = claim.on(ours), claim.no_test(ours)
+    paper_sign = sign_of(theirs, claim.threshold)
+    our_sign = "" if mine is None else sign_of(mine, claim.threshold)
+    return {
+        "id": claim.identifier,
+        "item": claim.item,
+        "kind": claim.kind,
+        "claim": claim.text,
+        "about": ", ".join(claim.about),
+        "threshold": claim.threshold,
+        "paper_value": theirs.value,
+        "paper_sign": paper_sign,
+        "paper_holds": paper_sign == "+",
+        "our_value": None if mine is None else mine.value,
+        "our_low": None if mine is None else mine.low,
+        "our_high": None if mine is None else mine.high,
+        "our_sign": our_sign,
+        "our_holds": None if mine is None or reason else our_sign == "+",
+        "our_interval": None if mine is None else mine.bounded,
+        "verdict": UNTESTABLE if reason else verdict_of(theirs, mine, claim.threshold),
+        "reason": reason,
+        "words": claim.about,
+        "paper_parts": claim.parts_on(paper),
+        "our_parts": claim.parts_on(ours),
+        "printed_kind": claim.printed[0],
+        "printed_digits": claim.printed[1],
+    }
 
 
 def judged(
@@ -132,32 +213,8 @@ def judged(
 
     Claims whose numbers the paper itself does not have are left out.
     """
-    rows = []
-    for claim in claims:
-        theirs, mine = claim.on(paper), claim.on(ours)
-        if theirs is None:
-            continue
-        paper_sign = sign_of(theirs, claim.threshold)
-        our_sign = "" if mine is None else sign_of(mine, claim.threshold)
-        rows.append(
-            {
-                "id": claim.identifier,
-                "item": claim.item,
-                "kind": claim.kind,
-                "claim": claim.text,
-                "about": ", ".join(claim.about),
-                "threshold": claim.threshold,
-                "paper_value": theirs.value,
-                "paper_sign": paper_sign,
-                "paper_holds": paper_sign == "+",
-                "our_value": None if mine is None else mine.value,
-                "our_low": None if mine is None else mine.low,
-                "our_high": None if mine is None else mine.high,
-                "our_sign": our_sign,
-                "our_holds": None if mine is None else our_sign == "+",
-                "verdict": verdict_of(theirs, mine, claim.threshold),
-                "printed_kind": claim.printed[0],
-                "printed_digits": claim.printed[1],
-            }
-        )
-    return rows
+    return [
+        _row(claim, theirs, paper, ours)
+        for claim in claims
+        if (theirs := claim.on(paper)) is not None
+    ]

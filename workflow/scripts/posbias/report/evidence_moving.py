@@ -7,12 +7,26 @@ from typing import Any
 import pandas as pd
 
 from posbias.errors import ConfigError, DataError
-from posbias.files import read_json
+from posbias.report.objects import AGAIN, INTERVAL, NUMBER, read_object
 from posbias.report.printed import MINUS, Cell, count_range, span
 from posbias.report.records import SETTING_LABELS
 from posbias.report.tables import Column, Grid, Section
 
-REQUIRED = ("retriever", "label", "positions", "settings", "counts", "interval")
+POINT = {"position": int, "mean": NUMBER, "low": NUMBER, "high": NUMBER}
+MOVED = {
+    "points": [POINT],
+    **dict.fromkeys(("peak", "lowest"), int),
+    **dict.fromkeys(("range", "range_low", "range_high"), NUMBER),
+}
+CUT = [{"position": int, "texts": int}]
+REQUIRED = {
+    "retriever": str,
+    "label": str,
+    "positions": int,
+    "settings": dict.fromkeys(SETTING_LABELS, MOVED),
+    "counts": {"pairs": int, "truncated": dict.fromkeys(SETTING_LABELS, CUT)},
+    "interval": INTERVAL,
+}
 TIMES = 1000  # ranges are printed times this, as in the paper
 SETTINGS_NOTE = (
     "MB, MM, ME, MU: trained with the evidence in the begin, the middle, the end, and in all "
@@ -36,19 +50,19 @@ def read_moving(paths: Iterable[Path], order: Sequence[str] | None = None) -> li
     """Read the measures of retrievers and put them in `order`; None leaves them as given.
 
     Raises DataError naming the file at fault, a retriever measured twice, one that `order` does
-    not name, and for numbers of positions, or intervals, that differ between retrievers.
+    not name, a setting or position that is missing, and for numbers of positions, or intervals,
+    that differ between retrievers.
     """
     records: dict[str, dict[str, Any]] = {}
     for path in paths:
-        record = read_json(path)
-        missing = [name for name in REQUIRED if name not in record]
-        unknown = [name for name in record.get("settings", ()) if name not in SETTING_LABELS]
-        if missing or unknown:
+        record = read_object(path, REQUIRED)
+        unknown = [name for name in record["settings"] if name not in SETTING_LABELS]
+        if unknown:
             raise DataError(
-                f"{path}: {', '.join(missing or unknown)} "
-                f"{'is missing from' if missing else 'is an unknown setting of'} these measures; "
-                "delete the file and run the step that makes it again."
+                f"{path}: {', '.join(unknown)} is an unknown setting of these measures; {AGAIN}."
             )
+        if record["counts"]["pairs"] < 1:
+            raise DataError(f"{path}: counts.pairs is {record['counts']['pairs']}; {AGAIN}.")
         key = record["retriever"]
         if key in records:
             raise DataError(f"{path}: {key} is measured twice; pass each file once.")
@@ -65,7 +79,26 @@ def read_moving(paths: Iterable[Path], order: Sequence[str] | None = None) -> li
                     f"{other['retriever']}: {name} {other[name]} is not {first[name]} as for "
                     f"{first['retriever']}; measure all alike."
                 )
+    for record in records.values():
+        _check_points(record)
     return [records[key] for key in (order or records) if key in records]
+
+
+def _check_points(record: Mapping[str, Any]) -> None:
+    """Raise DataError unless every setting is measured at each position, with its peak there."""
+    for setting in SETTING_LABELS:
+        values = record["settings"][setting]
+        places = [point["position"] for point in values["points"]]
+        if not {values["peak"], values["lowest"]} <= set(places):
+            raise DataError(
+                f"{record['retriever']}, setting {setting}: peak {values['peak']} or lowest "
+                f"{values['lowest']} is at no position that was measured; {AGAIN}."
+            )
+        if places != list(range(1, record["positions"] + 1)):
+            raise DataError(
+                f"{record['retriever']}, setting {setting}: measured at the positions "
+                f"{', '.join(map(str, places))}, expected 1 to {record['positions']}; {AGAIN}."
+            )
 
 
 def moving_frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -76,7 +109,7 @@ def moving_frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """
     rows = []
     for record in records:
-        for setting in (name for name in SETTING_LABELS if name in record["settings"]):
+        for setting in SETTING_LABELS:
             values = record["settings"][setting]
             rows += [
                 {

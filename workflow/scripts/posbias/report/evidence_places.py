@@ -15,7 +15,7 @@ from posbias.errors import DataError
 from posbias.files import read_json
 from posbias.report import style
 from posbias.report.panels import Page, Words, level_grid, new_page
-from posbias.report.printed import fraction
+from posbias.report.printed import fraction, percent
 
 BINS = 20  # our choice: the paper states no width
 EDGES = tuple(number / BINS for number in range(BINS + 1))
@@ -26,12 +26,26 @@ BAR = "#a9cfe6"
 MEAN = {"color": "#d40000", "linewidth": 1.5, "linestyle": (0, (5, 1.8))}
 THIRDS = {"color": "#5a5a5a", "linewidth": 1.1, "linestyle": (0, (1, 1.6))}
 NAMES = ("mean", "borders of the thirds (1/3, 2/3)")
+BY_WORDS = "words"  # the kind whose evidence nobody marked
+TIES = {
+    "first": "A tie goes to the earliest sentence, which favours the beginning.",
+    "skip": "Documents whose best sentences tie are left out.",
+}
+TITLE_NOTE = (
+    "A query that carries its document's title, as one of title and description does, favours the "
+    "beginning too: the first sentence often repeats the title."
+)
 FIELDS = ("benchmark", "label", "unit", "starts", "counts")
 COUNTED = ("considered", "located", "dropped")
 
 
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _ties(record: Mapping[str, Any]) -> Any:
+    """Return what a tie of sentences did; records leave out the options that are the default."""
+    return record.get("options", {}).get("count_ties", "first")
 
 
 def _check(record: Any, path: Path) -> None:
@@ -42,6 +56,8 @@ def _check(record: Any, path: Path) -> None:
         raise DataError(f"{path}: starts must be one number or more in [0, 1]; locate it again.")
     if not isinstance(counts, Mapping) or any(field not in counts for field in COUNTED):
         raise DataError(f"{path}: counts lack one of {', '.join(COUNTED)}; locate it again.")
+    if record.get("kind") == BY_WORDS and _ties(record) not in TIES:
+        raise DataError(f"{path}: options.count_ties is not one of {', '.join(TIES)}.")
 
 
 def read_places(paths: Sequence[Path]) -> list[dict[str, Any]]:
@@ -90,8 +106,28 @@ def _reasons(counts: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} ({n:,})" for name, n in counts.items() if n)
 
 
+def thirds_text(starts: Sequence[float]) -> str:
+    """Return how many starts lie in each third of the document, a border in the third above it."""
+    first = sum(start < 1 / 3 for start in starts)
+    second = sum(1 / 3 <= start < 2 / 3 for start in starts)
+    return (
+        f"{first:,} ({percent(first / len(starts))} %) begin in the first third, {second:,} in the "
+        f"second, {len(starts) - first - second:,} in the last"
+    )
+
+
+def _words_notes(record: Mapping[str, Any]) -> list[str]:
+    """Return what favours the beginning where the sentence with most words is the evidence."""
+    if record.get("kind") != BY_WORDS:
+        return []
+    return [TIES[_ties(record)], TITLE_NOTE]
+
+
 def places_notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the sentences under the figure: what a start is, and what was left out and why."""
+    """Return the sentences under the figure: what a start is, in which third how many lie.
+
+    And what was left out and why, and what in the way of finding evidence favours the beginning.
+    """
     notes = [
         "The start of each piece of evidence as a share of its document's characters, in "
         f"{BINS} bins of equal width."
@@ -100,9 +136,10 @@ def places_notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
         counts = record["counts"]
         dropped, told = _reasons(counts["dropped"]), _reasons(counts.get("told", {}))
         text = f"{record['label']}: {record['unit']}, {counts['located']:,} of "
-        text += f"{counts['considered']:,} placed"
+        text += f"{counts['considered']:,} placed; {thirds_text(record['starts'])}"
         text += f"; left out: {dropped}" if dropped else ""
         notes.append(text + (f"; counted: {told}." if told else "."))
+        notes += _words_notes(record)
     return notes
 
 

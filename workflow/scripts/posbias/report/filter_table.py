@@ -6,28 +6,28 @@ import pandas as pd
 
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
+from posbias.report.csv_tables import read_table
 from posbias.report.printed import DASH, MINUS, Cell
 from posbias.report.tables import Column, Grid, Section
 
 COLUMNS = ("filter", "kept", "share", *(f"{p}{end}" for p in POSITIONS for end in ("", "_share")))
+COUNTS, SHARES = ("kept", *POSITIONS), ("share", *(f"{position}_share" for position in POSITIONS))
+REMEDY = "delete it and run the verification again"
 LABELS = {"generated": "All generated", "failed (margin < 0)": "Failed: margin < 0"}
 
 
 def read_filter(path: Path) -> pd.DataFrame:
     """Read the counts of the filter, one row per stratum; shares are per cent.
 
-    Raises DataError naming the file if a column is missing or a row's positions are not its whole.
+    Raises DataError naming the file for what is no such table, or if a row's positions are not
+    its whole.
     """
-    frame = pd.read_csv(path)
-    missing = [name for name in COLUMNS if name not in frame]
-    remedy = "delete it and run the verification again"
-    if missing:
-        raise DataError(f"{path}: the column(s) {', '.join(missing)} are missing; {remedy}.")
+    frame = read_table(path, COLUMNS[:1], COUNTS, SHARES, REMEDY)
     for row in frame.to_dict("records"):
         if sum(row[position] for position in POSITIONS) != row["kept"]:
             raise DataError(
                 f"{path}, row {row['filter']!r}: the positions do not add up to its {row['kept']} "
-                f"queries; {remedy}."
+                f"queries; {REMEDY}."
             )
     return frame[list(COLUMNS)]
 

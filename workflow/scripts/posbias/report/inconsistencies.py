@@ -7,7 +7,7 @@ from typing import Any
 from posbias.errors import DataError
 from posbias.report.comparison_cells import ITEMS, Cell
 
-KINDS = {"slip": "slip", "reading": "reading", "open": "left open"}
+KINDS = {"slip": "slip", "reading": "reading", "open": "left open", "rounding": "rounding"}
 # Field of a note: the field of a cell that it narrows.
 NARROWED = {
     "benchmarks": "benchmark",

@@ -2,7 +2,8 @@
 
 import csv
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,19 +68,26 @@ def summed(jobs: list[Job]) -> dict[str, Any]:
     }
 
 
-def job_costs(folder: Path) -> dict[str, Any]:
-    """Return costs per rule, by name, and in total, of all benchmark files below a folder.
+def job_costs(folder: Path, rules: Collection[str]) -> dict[str, Any]:
+    """Return costs per rule, by name, and in total, of the benchmark files of a run's rules.
 
-    The file of a rule is <rule>.tsv, or lies in a folder of its name. Seconds of jobs that ran side
-    by side are added, so that they are more than the time that went by. No folder: no stations.
+    The file of a rule is <rule>.tsv, or lies in a folder of its name. What else lies below the
+    folder was left by other runs: it is not read but counted, as `left_out`. Seconds of jobs that
+    ran side by side are added, so that they are more than the time that went by. No folder: no
+    stations.
     """
     folder = Path(folder)
     by_rule: dict[str, list[Job]] = {}
+    left_out: Counter[str] = Counter()
     for path in sorted(folder.rglob("*.tsv")):
         rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
-        by_rule.setdefault(rule, []).extend(read_jobs(path))
+        if rule in rules:
+            by_rule.setdefault(rule, []).extend(read_jobs(path))
+        else:
+            left_out[rule] += 1
     every = [job for jobs in by_rule.values() for job in jobs]
     return {
         "stations": [{"rule": rule, **summed(jobs)} for rule, jobs in sorted(by_rule.items())],
         "total": summed(every),
+        "left_out": {"files": left_out.total(), "names": sorted(left_out)},
     }

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-COLUMNS = ("name", "kind", "source", "revision", "licence", "commercial_use", "used")
+COLUMNS = (
+    "name", "kind", "source", "revision", "licence", "commercial_use", "share_alike", "used",
+)  # fmt: skip
 YES, NO, RESTRICTED, NOT_KNOWN = "yes", "no", "restricted", "not known"
 ASSET, OWN = "package asset", "user's own"
 KINDS = {"model": "model", "dataset": "data set"}
@@ -32,23 +34,55 @@ def commercial_use(licence: str | None) -> str:
     return YES if text and all(FREE.match(part) for part in parts) else NOT_KNOWN
 
 
+SHARE_ALIKE = re.compile(r"\bsa\b|share ?alike|\b(gfdl|[al]?gpl|odbl|mpl)\b")
+
+
+def share_alike(licence: str | None) -> str:
+    """Say whether what is made from a work must be shared alike: yes, no or not known.
+
+    Only of what is recognised it is known that it asks for nothing of the kind.
+    """
+    text = re.sub(r"[-_\s]+", " ", (licence or "").lower()).strip()
+    if SHARE_ALIKE.search(text):
+        return YES
+    return NO if commercial_use(licence) == YES or text.startswith("cc by ") else NOT_KNOWN
+
+
 def _row(name: str, kind: str, source: str, revision: str, licence: str | None, used: set) -> dict:
-    values = (name, kind, source, revision, licence, commercial_use(licence), name in used)
+    terms = (commercial_use(licence), share_alike(licence))
+    values = (name, kind, source, revision, licence, *terms, name in used)
     return dict(zip(COLUMNS, values, strict=True))
 
 
+def _asset_revision(entry: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    version, sha256 = versions.get(entry["package"]), entry.get("sha256")
+    known = (version and f"version {version}", sha256 and f"SHA-256 {sha256}")
+    return ", ".join(part for part in known if part)
+
+
 def licence_rows(
-    config: Mapping[str, Any], used: Iterable[str], fetched: Mapping[str, Mapping[str, Any]]
+    config: Mapping[str, Any],
+    used: Iterable[str],
+    fetched: Mapping[str, Mapping[str, Any]],
+    versions: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row of COLUMNS for each asset and download of a config, and all else in `used`.
 
     used: names of what the run read; what the config does not name is a path of the user's.
-    fetched: manifests of downloads by name, whose licence counts where the config knows none.
+    fetched: manifests of downloads by name, whose licence counts where the config knows none;
+    versions: of packages by name, as far as they are known.
     """
     used = list(dict.fromkeys(used))
     names = set(used)
     rows = [
-        _row(name, ASSET, entry["package"], "", entry.get("licence"), names)
+        _row(
+            name,
+            ASSET,
+            entry["package"],
+            _asset_revision(entry, versions or {}),
+            entry.get("licence"),
+            names,
+        )
         for name, entry in config["assets"].items()
     ]
     for name, entry in config["downloads"].items():

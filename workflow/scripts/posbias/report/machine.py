@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ from typing import Any
 GPU_QUERY = ["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
 GPU_FIELDS = ("name", "memory", "driver")
 PATIENCE = 30  # seconds
+ASKED, ABSENT, FAILED = (
+    "asked of nvidia-smi",
+    "nvidia-smi is not on the search path",
+    "nvidia-smi was asked and failed",
+)
 
 
 def cpu_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str | None:
@@ -40,30 +46,42 @@ def usable_cores() -> int | None:
         return os.cpu_count()
 
 
-def gpus() -> list[dict[str, str]] | None:
-    """Return name, memory and driver of each NVIDIA GPU; None where no driver can be asked."""
+def gpus() -> tuple[list[dict[str, str]] | None, str]:
+    """Return name, memory and driver of each NVIDIA GPU, and how they were looked for.
+
+    Without the driver's program there is none that a job could use; None where it fails.
+    """
     program = shutil.which("nvidia-smi")
     if program is None:
-        return None
+        return [], ABSENT
     try:
         told = subprocess.run(
             [program, *GPU_QUERY], capture_output=True, text=True, timeout=PATIENCE, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        return None
+        return None, FAILED
     rows = [[part.strip() for part in line.split(",")] for line in told.stdout.splitlines()]
-    return [dict(zip(GPU_FIELDS, row, strict=True)) for row in rows if len(row) == len(GPU_FIELDS)]
+    found = [dict(zip(GPU_FIELDS, row, strict=True)) for row in rows if len(row) == len(GPU_FIELDS)]
+    return found, ASKED
+
+
+def system_text() -> str:
+    """Return the system and the number of its kernel's version, less what its builder appends."""
+    version = re.match(r"\d+(\.\d+)*", platform.release())
+    return f"{platform.system()} {version[0] if version else ''}".strip()
 
 
 def machine() -> dict[str, Any]:
     """Return processor, cores, memory, GPUs, system and Python of this machine; no names of it."""
+    found, how = gpus()
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "usable_cores": usable_cores(),
         "memory_bytes": memory_bytes(),
-        "gpus": gpus(),
-        "system": f"{platform.system()} {platform.release()}",
+        "gpus": found,
+        "gpus_looked_for": how,
+        "system": system_text(),
         "architecture": platform.machine(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
@@ -82,6 +100,18 @@ def installed(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def versions_of(names: Iterable[str], lock: Path) -> dict[str, str]:
+    """Return the installed version of packages, or else the one that a lock pins, by name.
+
+    What neither knows is left out; "-", "_" and "." and case make no other name.
+    """
+    pins = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pinned(lock).items()}
+    told = {
+        name: installed(name) or pins.get(re.sub(r"[-_.]+", "-", name).lower()) for name in names
+    }
+    return {name: version for name, version in told.items() if version}
 
 
 def packages(lock: Path, beyond: tuple[str, ...] = ("torch",)) -> list[dict[str, str | None]]:

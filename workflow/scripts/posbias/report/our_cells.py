@@ -61,6 +61,24 @@ class Sources:
         return tuple(Path(path) for paths in vars(self).values() for path in paths)
 
 
+def printed_labels(sources: Sources) -> dict[str, dict[str, str]]:
+    """Return the printed names that the CSVs give our retrievers and benchmarks, by our keys.
+
+    Not every CSV names its benchmark in print. Raises DataError for a CSV of another form.
+    """
+    found: dict[str, dict[str, str]] = {"retriever": {}, "benchmark": {}}
+    trained = (sources.psi, sources.standard, sources.moving, sources.segments, sources.reversal)
+    for kind, column, files in (
+        ("retriever", "label", trained),
+        ("benchmark", "benchmark_label", (sources.standard,)),
+        ("benchmark", "label", (sources.places,)),
+    ):
+        for row in (row for paths in files for row in read_rows(paths, (kind,))):
+            if column in row.values and row.text(column):
+                found[kind].setdefault(row.text(kind), row.text(column))
+    return found
+
+
 def _trained(rows: Sequence[Row], names: NameMap) -> Iterator[tuple[str, str, Row]]:
     """Yield the paper's model and setting of each row that stands for one of them."""
     for row in rows:
@@ -112,10 +130,10 @@ def _points(paths: Sequence[Path], names: NameMap, paper: Sequence[Cell]) -> Ite
             continue
         mine.sort(key=lambda row: row.whole("group_index"))
         row = mine[0] if cell.place == places[cell.benchmark][0] else mine[-1]
-        note = f"our group {row.text('group')}"
         yield Cell(
-            *cell.key, "ndcg", 3, row.number("mean"), row.number("low"), row.number("high"), note
-        )
+            *cell.key, "ndcg", 3, row.number("mean"), row.number("low"), row.number("high"),
+            f"over {grouping}", row.text("group"),
+        )  # fmt: skip
 
 
 def _standard(paths: Sequence[Path], names: NameMap, paper: Sequence[Cell]) -> Iterator[Cell]:

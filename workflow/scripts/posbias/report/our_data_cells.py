@@ -94,7 +94,7 @@ def pool_rows(paths: Sequence[Path], paper: Sequence[Cell]) -> Iterator[Cell]:
     bins = [name for name in dict.fromkeys(cell.place for cell in cells) if name != TOTAL]
     counts = [{name: row.whole(name) for name in POSITIONS} for row in rows]
     if len(bins) == len(rows):
-        yield from pool_cells(bins, counts, [f"our bin {row.text('bin')}" for row in rows])
+        yield from pool_cells(bins, counts, [row.text("bin") for row in rows])
     totals: dict[tuple[str, str], float] = {
         (name, TOTAL): sum(row[name] for row in counts) for name in POSITIONS
     }

@@ -14,6 +14,8 @@ from posbias.report.page import blank_page, put
 HEIGHT = 9.6  # inches
 TOP = 0.19  # inches: the base of the title
 STEP = 1.3 * style.SMALL / 72  # inches from one line of small type to the next
+BOLD = 1.2  # width of bold letters over that of plain ones, at most
+HEADING = 1.3 * style.BODY / 72  # inches from one line of a heading to the next
 
 
 class Book:
@@ -54,10 +56,13 @@ class Book:
         return True
 
     def heading(self, text: str, keep: float = 0.4) -> None:
-        """Set a heading that stays with the `keep` inches below it."""
-        self.room(0.26 + keep)
-        self.y += 0.2
-        put(self.page, style.MARGIN, self.y, text, "left", fontweight="bold")
+        """Set a heading, on as many lines as it takes, that stays with the `keep` inches below."""
+        lines = style.wrap(text, self.width / BOLD, style.BODY)
+        self.room(0.26 + HEADING * (len(lines) - 1) + keep)
+        self.y += 0.2 - HEADING
+        for line in lines:
+            self.y += HEADING
+            put(self.page, style.MARGIN, self.y, line, "left", fontweight="bold")
         self.y += 0.06
 
     def lines(self, text: str, hang: float = 0.0) -> None:

@@ -32,13 +32,14 @@ OURS = "#0072b2"
 SIGNS = {EQUAL: "=", NEAR: "≈", DIFFERS: "≠"}
 LINE = 0.108  # inches from the paper's number to ours
 PAD = 0.035  # inches between rows
-TOGETHER = 3.8  # inches of a table that stay on one page
+WHOLE = 2.0  # inches of a table that is not broken
+TOGETHER = 1.5  # inches of a table that stay on one page
 NARROWEST = 0.26  # inches of a column
 SIGN = 0.12  # inches of what follows a number
 KEY_NOTE = (
     "Each cell: the paper's number above, ours below in blue (= equal, ≈ near, ≠ differs; no sign "
-    "where the scale is another; rows without a second line were not run). Letters, at a cell, row,"
-    " column or table: the notes at the end."
+    "where the scale is another; a dash: not run). Letters, at a cell, row, column or table: the "
+    "notes at the end."
 )
 
 
@@ -70,19 +71,16 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Table:
-    """A table of pairs: (above, column) of each column, labels of each row, cells by both."""
+    """A table of pairs: (above, column) of each column, labels of each row, cells by both.
+
+    printed: the labels of each row as they are printed, with our names.
+    """
 
     title: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[tuple[str, ...]]
     cells: dict[tuple[tuple[str, ...], tuple[str, str]], Compared]
-
-    def was_run(self, row: tuple[str, ...]) -> bool:
-        """Say whether we have a number in a row."""
-        return any(
-            (cell := self.cells.get((row, column))) is not None and cell.ours is not None
-            for column in self.columns
-        )
+    printed: dict[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -130,10 +128,22 @@ def tables_of(comparison: Comparison, item: str) -> list[Table]:
                 row = tuple(_field(cell.paper, name) for name in shape.rows)
                 column = (_field(cell.paper, shape.above), _field(cell.paper, shape.column))
                 cells[row, column] = cell
-        title = f"{item}: {ITEMS[item]}" + (f", {part}" if part else "")
+        ours = comparison.ours.heading(item, [cell.paper.benchmark for cell in cells.values()])
+        title = f"{item}: {ITEMS[item]}" + (f", {part}" if part else "") + ours
         rows = list(dict.fromkeys(row for row, _ in cells))
         columns = list(dict.fromkeys(column for _, column in cells))
-        tables.append(Table(title, columns, rows, cells))
+        places = {
+            row: comparison.ours.place(item, cell.paper.benchmark, cell.paper.place)
+            for (row, _), cell in cells.items()
+        }
+        printed = {
+            row: tuple(
+                places[row] if name == "place" else label
+                for name, label in zip(shape.rows, row, strict=True)
+            )
+            for row in rows
+        }
+        tables.append(Table(title, columns, rows, cells, printed))
     return tables
 
 
@@ -155,7 +165,7 @@ def _places(table: Table) -> _Places:
     labels, x = [], style.MARGIN
     for at in range(len(table.rows[0])):
         labels.append(x)
-        x += max(_width(row[at]) for row in table.rows) + 0.12
+        x += max(_width(table.printed[row][at]) for row in table.rows) + 0.12
     needed = [NARROWEST] * len(table.columns)
     for (_, column), cell in table.cells.items():
         at = list(table.columns).index(column)
@@ -199,29 +209,31 @@ def _draw_row(
     marks: Marks,
 ) -> None:  # fmt: skip
     base = book.y + LINE + PAD / 2
-    for at, (text, x) in enumerate(zip(row, places.labels, strict=True)):
+    labels = table.printed[row]
+    for at, (text, x) in enumerate(zip(labels, places.labels, strict=True)):
         if row[: at + 1] != before[: at + 1]:
             put(book.page, x, base, text, "left", fontsize=style.SMALL)
-    _mark(book, places.labels[-1] + _width(row[-1]), base, marks.rows.get(row, ""))
-    run = table.was_run(row)
+    _mark(book, places.labels[-1] + _width(labels[-1]), base, marks.rows.get(row, ""))
     for column, x in zip(table.columns, places.columns, strict=True):
         cell = table.cells.get((row, column))
         if cell is None:
             continue
         put(book.page, x, base, cell_text(cell.paper), "right", fontsize=style.SMALL)
         _mark(book, x, base, marks.cells.get((row, column), ""))
-        if run:
-            below = {"fontsize": style.SMALL, "color": OURS}
-            put(book.page, x, base + LINE, cell_text(cell.ours), "right", **below)
-            put(book.page, x + 0.02, base + LINE, SIGNS.get(cell.verdict, ""), "left", **below)
-    book.y += LINE * (2 if run else 1) + PAD
+        below = {"fontsize": style.SMALL, "color": OURS}
+        put(book.page, x, base + LINE, cell_text(cell.ours), "right", **below)
+        put(book.page, x + 0.02, base + LINE, SIGNS.get(cell.verdict, ""), "left", **below)
+    book.y += 2 * LINE + PAD
 
 
 def draw_table(book: Book, table: Table, notes: Sequence[Note]) -> None:
     """Set a table of pairs, its heading again on each further page that it takes."""
     places, marks = _places(table), marks_of(table, notes)
     height = len(table.rows) * (2 * LINE + PAD) + 0.4
-    book.heading(f"{table.title}{f' [{marks.table}]' * bool(marks.table)}", min(height, TOGETHER))
+    book.heading(
+        f"{table.title}{f' [{marks.table}]' * bool(marks.table)}",
+        height if height <= WHOLE else TOGETHER,
+    )
     _head(book, table, places, marks)
     before: tuple[str, ...] = ()
     for row in table.rows:

@@ -9,10 +9,11 @@ import pandas as pd
 
 from posbias.errors import ConfigError
 from posbias.report.comparison_cells import ITEMS, Cell, Key, by_key
-from posbias.report.direction_rules import VERDICTS, judged
+from posbias.report.direction_rules import AGREES, OPPOSES, VERDICTS, Parts, judged
 from posbias.report.directions import direction_claims
 from posbias.report.inconsistencies import Note, letters_of
 from posbias.report.name_map import NameMap
+from posbias.report.our_names import OurNames, judge_sentences
 from posbias.report.tolerances import CLASSES, Tolerance, cell_class, tolerances
 
 # nDCG@10 by which MU trails the best skew in the paper's own Table 3, at most.
@@ -46,6 +47,8 @@ class Comparison:
     notes: Sequence[Note]
     bounds: Mapping[str, Tolerance]
     names: NameMap
+    ours: OurNames
+    remarks: Sequence[str] = ()
 
     @property
     def scale_note(self) -> str:
@@ -79,8 +82,8 @@ def compare(
 ) -> Comparison:
     """Hold our cells against the paper's, each of which has its row, and judge the directions.
 
-    comparison: {tolerance, mean_tolerance} of the config, both with defaults. Raises
-    ConfigError for faults in them.
+    comparison: {tolerance, mean_tolerance} of the config, both with defaults, and {judge, panel},
+    the kinds of the audit's judge and of the panel's members. Raises ConfigError for faults.
     """
     bounds = tolerances(comparison.get("tolerance"))
     published: dict[Key, Cell] = by_key(paper)
@@ -97,7 +100,9 @@ def compare(
     ]
     claims = direction_claims(paper, _mean_tolerance(comparison))
     rows = sorted(judged(claims, published, found), key=lambda row: order.index(row["item"]))
-    return Comparison(cells, rows, notes, bounds, names)
+    mine = OurNames(names, paper, list(found.values()))
+    remarks = [*mine.sentences(), *judge_sentences(comparison)]
+    return Comparison(cells, rows, notes, bounds, names, mine, remarks)
 
 
 def cell_frame(comparison: Comparison) -> pd.DataFrame:
@@ -119,6 +124,8 @@ def cell_frame(comparison: Comparison) -> pd.DataFrame:
                 "class": cell.verdict,
                 "our_retriever": comparison.names.retrievers.get(cell.paper.model, ""),
                 "our_benchmark": comparison.names.benchmarks.get(cell.paper.benchmark, ""),
+                "our_benchmark_label": comparison.names.benchmark(cell.paper.benchmark),
+                "our_place": "" if cell.ours is None else cell.ours.our_place,
                 "our_note": "" if cell.ours is None else cell.ours.note,
                 "notes": " ".join(cell.letters),
             }
@@ -127,20 +134,41 @@ def cell_frame(comparison: Comparison) -> pd.DataFrame:
     ).astype({"ours": "float64", "ours_low": "float64", "ours_high": "float64"})
 
 
+def _parts_text(parts: Parts) -> str:
+    return "; ".join(f"{name} {part.value:.6g}" for name, part in parts)
+
+
 def direction_frame(comparison: Comparison) -> pd.DataFrame:
-    """Return one row per claim: text, the paper's number and sign, ours, and the verdict."""
+    """Return one row per claim: text, the paper's number and sign, ours, and the verdict.
+
+    parts: the numbers of which the claim's is the lowest, where it is one of several.
+    """
     columns = [
         "id", "item", "claim", "about", "threshold", "paper_value", "paper_sign", "paper_holds",
         "our_value", "our_low", "our_high", "our_sign", "our_holds", "verdict",
+        "our_interval", "reason", "paper_parts", "our_parts", "with_ours",
     ]  # fmt: skip
-    frame = pd.DataFrame(comparison.directions)[columns]
+    rows = [
+        row
+        | {side: _parts_text(row[side]) for side in ("paper_parts", "our_parts")}
+        | {"with_ours": comparison.ours.about(row["item"], row["words"])}
+        for row in comparison.directions
+    ]
+    frame = pd.DataFrame(rows)[columns]
     return frame.astype({"our_value": "float64", "our_low": "float64", "our_high": "float64"})
+
+
+def is_bare(row: Mapping[str, Any]) -> bool:
+    """Say whether a claim agrees or opposes by a number of ours that has no interval."""
+    return row["verdict"] in (AGREES, OPPOSES) and not row["our_interval"]
 
 
 def summary(comparison: Comparison) -> list[dict[str, Any]]:
     """Return one row per item, then the sum: numbers by class, directions by verdict.
 
-    `holds` counts the claims that the paper's own numbers satisfy, of `claims`.
+    `holds` counts the claims that the paper's own numbers satisfy, of `claims`, and `ours_hold`
+    those that ours satisfy, of the `tested` ones; `bare` are those that agree or oppose by numbers
+    without an interval.
     """
     rows = []
     for item in ITEMS:
@@ -155,11 +183,14 @@ def summary(comparison: Comparison) -> list[dict[str, Any]]:
                 "classes": {name: classes[name] for name in CLASSES},
                 "claims": len(claims),
                 "holds": sum(row["paper_holds"] for row in claims),
+                "ours_hold": sum(bool(row["our_holds"]) for row in claims),
+                "tested": sum(row["our_holds"] is not None for row in claims),
+                "bare": sum(is_bare(row) for row in claims),
                 "verdicts": {name: verdicts[name] for name in VERDICTS},
             }
         )
     total = {"item": "all", "shows": ""}
-    for field in ("cells", "claims", "holds"):
+    for field in ("cells", "claims", "holds", "ours_hold", "tested", "bare"):
         total[field] = sum(row[field] for row in rows)
     for field in ("classes", "verdicts"):
         total[field] = {name: sum(row[field][name] for row in rows) for name in rows[0][field]}

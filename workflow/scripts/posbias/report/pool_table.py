@@ -8,13 +8,19 @@ import pandas as pd
 
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
-from posbias.files import read_json
+from posbias.report.csv_tables import read_table
+from posbias.report.objects import Each, read_object
 from posbias.report.printed import Cell
 from posbias.report.records import SETTING_LABELS
 from posbias.report.tables import Column, Grid, Section
 
 COLUMNS = ("bin", *POSITIONS, "total")
-BUDGET = ("budget_per_bin", "pool_per_cell", "settings")
+DRAWN = {"per_bin": dict.fromkeys(POSITIONS, int), "total": int}
+BUDGET = {
+    "budget_per_bin": int,
+    "pool_per_cell": Each(int, least=1),
+    "settings": dict.fromkeys(SETTING_LABELS, DRAWN),
+}
 TOTAL = "total"
 REMEDY = "delete it and run the step that makes it again"
 
@@ -22,16 +28,15 @@ REMEDY = "delete it and run the step that makes it again"
 def read_cells(path: Path) -> pd.DataFrame:
     """Read the retained queries per bin (rows, the last one the total) and position.
 
-    Raises DataError naming the file if a column is missing or the totals are not the sums.
+    Raises DataError naming the file for what is no such table, if there is no bin, or the totals
+    are not the sums.
     """
-    cells = pd.read_csv(path)
-    missing = [name for name in COLUMNS if name not in cells]
-    if missing:
-        raise DataError(f"{path}: the column(s) {', '.join(missing)} are missing; {REMEDY}.")
-    cells = cells[list(COLUMNS)]
+    cells = read_table(path, COLUMNS[:1], COLUMNS[1:], remedy=REMEDY)[list(COLUMNS)]
     counts = cells.set_index("bin")
     if cells["bin"].tolist()[-1:] != [TOTAL]:
         raise DataError(f"{path}: the last row is not the total; {REMEDY}.")
+    if len(cells) < 2:
+        raise DataError(f"{path}: no row but the total; {REMEDY}.")
     sums = counts.drop(index=TOTAL).sum()
     if (counts.loc[TOTAL] != sums).any() or (
         counts[list(POSITIONS)].sum(axis=1) != counts[TOTAL]
@@ -42,14 +47,7 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 def read_budget(path: Path) -> dict[str, Any]:
     """Read the budget of the balanced settings; raises DataError naming what the file lacks."""
-    budget = read_json(path)
-    missing = [name for name in BUDGET if name not in budget]
-    missing += [
-        f"settings.{name}" for name in SETTING_LABELS if name not in budget.get("settings", {})
-    ]
-    if missing:
-        raise DataError(f"{path}: the field(s) {', '.join(missing)} are missing; {REMEDY}.")
-    return budget
+    return read_object(path, BUDGET, REMEDY)
 
 
 def _per_position(counts: Mapping[str, int]) -> int | str:

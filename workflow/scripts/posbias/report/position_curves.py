@@ -17,6 +17,8 @@ from posbias.report.benchmark_records import (
     references_on,
     trained_on,
 )
+from posbias.report.curve_lines import draw_reference, draw_retriever
+from posbias.report.curve_range import axis_range, queries_note, range_note
 from posbias.report.legend import draw_legend, legend_columns
 from posbias.report.position_axis import AXES, NAME_BELOW, SHADED, position_axis
 from posbias.report.records import SETTING_LABELS, grouping_of, identity
@@ -27,16 +29,16 @@ SETTING_TITLES = {
     "end": "ME (trained on end)",
     "uniform": "MU (trained on all)",
 }
-REFERENCE_DASHES = ((0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1)), (0, (1, 0.6)))
 SHADE_NOTE = "Shaded: the third(s) that hold the evidence in training."
 NOTE = (
     "Upright bars: intervals of the means; lines are set slightly apart so that the bars stay "
     "visible."
 )
 REFERENCE_NOTE = "Grey lines without marks: systems not trained here."
-TOP, PANEL_HEIGHT, BETWEEN = 0.5, 1.55, 0.2  # inches: above the panels; a panel; between rows
+TOP, BETWEEN = 0.5, 0.2  # inches: above the panels; between rows
+PANEL_HEIGHT, TALL, PAGE = 1.55, 2.5, 5.4  # inches: a panel; one of many lines; all such rows
+FEW = 4  # retrievers that a panel of PANEL_HEIGHT keeps apart
 LEFT, RIGHT, GAP = 0.5, 0.08, 0.14  # inches: beside the panels, from one to the next
-LEAST_RANGE = 0.06  # nDCG that an axis spans at least, so that two decimals mark it
 
 
 @dataclass(frozen=True)
@@ -105,62 +107,59 @@ def _names(frame: pd.DataFrame, order: Sequence[str] | None) -> Names:
     return Names(keys, list(references), [*(trained[key] for key in keys), *references.values()])
 
 
-def _draw_line(panel: Axes, points: pd.DataFrame, index: int, count: int) -> None:
-    shift = 0.14 * ((index + 0.5) / count - 0.5)
-    panel.errorbar(
-        points["group_index"] + shift,
-        points["mean"],
-        yerr=[points["mean"] - points["low"], points["high"] - points["mean"]],
-        label=points["label"].iloc[0],
-        linewidth=1.0,
-        elinewidth=0.5,
-        markersize=3.8,
-        markeredgewidth=0.3,
-        markeredgecolor="white",
-        **style.line_style(index),
-    )
-
-
 def _draw_panel(panel: Axes, rows: pd.DataFrame, setting: str, grouping: str, names: Names) -> None:
     for key, points in rows[rows["setting"] == setting].groupby("retriever", sort=False):
-        _draw_line(panel, points, names.trained.index(key), len(names.trained))
+        draw_retriever(panel, points, names.trained.index(key), len(names.trained))
     for key, points in rows[rows["setting"].isna()].groupby("retriever", sort=False):
-        panel.plot(
-            points["group_index"],
-            points["mean"],
-            label=points["label"].iloc[0],
-            color="#8c8c8c",
-            linewidth=1.1,
-            linestyle=REFERENCE_DASHES[names.references.index(key) % len(REFERENCE_DASHES)],
-            zorder=1,
-        )
+        draw_reference(panel, points, names.references.index(key))
     groups = rows.drop_duplicates("group_index").sort_values("group_index")["group"].tolist()
     position_axis(panel, grouping, groups, setting)
     panel.grid(axis="y", color="#dddddd", linewidth=0.4)
     panel.set_axisbelow(True)
 
 
-def _panels(figure: Figure, bottom: float) -> list[Axes]:
-    """Return a row of panels, `bottom` inches above the lower edge, on one scale."""
+def _panel_height(retrievers: int, rows: int) -> float:
+    """Return the inches of a panel: more where it holds many lines, as far as the page allows."""
+    return PANEL_HEIGHT if retrievers <= FEW else max(PANEL_HEIGHT, min(TALL, PAGE / rows))
+
+
+def _panels(figure: Figure, bottom: float, tall: float) -> list[Axes]:
+    """Return a row of panels, `tall` inches, `bottom` above the lower edge, on one scale."""
     width, height = figure.get_size_inches()
     count = len(SETTING_TITLES)
     each = (width - LEFT - RIGHT - (count - 1) * GAP) / count
     panels: list[Axes] = []
     for index in range(count):
         left = LEFT + index * (each + GAP)
-        place = (left / width, bottom / height, each / width, PANEL_HEIGHT / height)
+        place = (left / width, bottom / height, each / width, tall / height)
         panels.append(figure.add_axes(place, sharey=panels[0] if panels else None))
         panels[-1].tick_params(labelleft=not index)
     panels[0].set_ylabel("nDCG@10")
     return panels
 
 
-def _level_axis(panels: Sequence[Axes]) -> None:
+def _level_axis(panels: Sequence[Axes], points: pd.DataFrame) -> None:
     """Mark the axis that a row shares at round numbers of at most two decimals."""
-    low, high = panels[0].get_ylim()
-    more = max(LEAST_RANGE - (high - low), 0) / 2
-    panels[0].set_ylim(low - more, high + more)
+    panels[0].set_ylim(*axis_range(points))
     panels[0].yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+
+
+def _rows(
+    frame: pd.DataFrame, benchmarks: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of panels: the name of the benchmark, and its points over one axis."""
+    return [
+        (entry["label"], frame[(frame["benchmark"] == name) & (frame["grouping"] == axis)])
+        for name, entry in benchmarks.items()
+        for axis in entry["groupings"]
+    ]
+
+
+def _note(rows: Sequence[tuple[str, pd.DataFrame]], names: Names) -> str:
+    shaded = any(points["grouping"].iloc[0] in SHADED for _, points in rows)
+    shade = [SHADE_NOTE] if shaded else []
+    grey = [REFERENCE_NOTE] if names.references else []
+    return " ".join([*shade, NOTE, queries_note(rows), *grey, *range_note(rows)])
 
 
 def draw_position_curves(
@@ -175,34 +174,32 @@ def draw_position_curves(
     A retriever looks the same in every row; the shaded part of the documents is what the setting
     trains on (Figures 1, 2, 8). Call within `style.print_style()`.
     """
-    lines = [(name, axis) for name, entry in benchmarks.items() for axis in entry["groupings"]]
+    rows = _rows(frame, benchmarks)
+    axes = [points["grouping"].iloc[0] for _, points in rows]
     names = _names(frame, order)
     columns = legend_columns(names.labels)
-    shade = [SHADE_NOTE] if any(axis in SHADED for _, axis in lines) else []
-    note = " ".join([*shade, NOTE, *([REFERENCE_NOTE] if names.references else [])])
-    notes = style.wrap(note, style.PAGE_WIDTH - 2 * style.MARGIN, style.SMALL)
+    notes = style.wrap(_note(rows, names), style.PAGE_WIDTH - 2 * style.MARGIN, style.SMALL)
     foot = style.footer_height(footer)
     below = foot + 0.07 + len(notes) * 1.3 * style.SMALL / 72
     legend = 0.16 + 0.16 * -(-len(names.labels) // columns)
-    steps = [PANEL_HEIGHT + NAME_BELOW[axis] + BETWEEN for _, axis in lines]
+    tall = _panel_height(len(names.trained), len(rows))
+    steps = [tall + NAME_BELOW[axis] + BETWEEN for axis in axes]
     height = TOP + sum(steps) - BETWEEN + 0.14 + legend + below
     figure = style.new_figure(style.PAGE_WIDTH, height)
     samples: dict[str, Any] = {}
     bottom = height - TOP + BETWEEN
-    for number, (name, axis) in enumerate(lines):
-        bottom -= PANEL_HEIGHT + BETWEEN
-        rows = frame[(frame["benchmark"] == name) & (frame["grouping"] == axis)]
-        panels = _panels(figure, bottom)
+    for number, ((name, points), axis) in enumerate(zip(rows, axes, strict=True)):
+        bottom -= tall + BETWEEN
+        panels = _panels(figure, bottom, tall)
         for panel, setting in zip(panels, SETTING_TITLES, strict=True):
-            _draw_panel(panel, rows, setting, axis, names)
+            _draw_panel(panel, points, setting, axis, names)
             if not number:
                 panel.set_title(SETTING_TITLES[setting])
-        _level_axis(panels)
+        _level_axis(panels, points)
         handles, labels = panels[0].get_legend_handles_labels()
         samples |= dict(zip(labels, handles, strict=True))
         bottom -= NAME_BELOW[axis]
-        label = f"{benchmarks[name]['label']}: {AXES[axis]}"
-        figure.text(0.535, bottom / height, label, ha="center", va="center")
+        figure.text(0.535, bottom / height, f"{name}: {AXES[axis]}", ha="center", va="center")
     figure.text(
         style.MARGIN / style.PAGE_WIDTH, 1 - 0.17 / height, title, fontweight="bold", va="baseline"
     )

@@ -5,25 +5,33 @@ from pathlib import Path
 from typing import Any
 
 from posbias.errors import DataError
-from posbias.files import read_json
+from posbias.report.objects import INTERVAL, MAYBE, TEXT_OR_NULL, Each, read_object
 
 SETTING_LABELS = {"begin": "MB", "middle": "MM", "end": "ME", "uniform": "MU"}
 SKEWS = ("begin", "middle", "end")
 DIRECTION_GROUPING = "thirds"
-REQUIRED = ("retriever", "label", "setting", "groupings", "micro_mean", "counts", "interval")
+GROUPING = {
+    "groups": [{"name": str, "mean": MAYBE, "low": MAYBE, "high": MAYBE, "n": int}],
+    **dict.fromkeys(("macro_mean", "macro_low", "macro_high", "psi", "psi_low", "psi_high"), MAYBE),
+    "favoured": TEXT_OR_NULL,
+}
+REQUIRED = {
+    "retriever": str,
+    "label": str,
+    "setting": TEXT_OR_NULL,  # null for a reference
+    "groupings": Each(GROUPING),  # none on a standard benchmark
+    "micro_mean": MAYBE,
+    "counts": {"judged": int},
+    "interval": INTERVAL,
+}
+REMEDY = "delete the file and run the evaluation again"
 
 
 def read_measures(paths: Iterable[Path]) -> list[dict[str, Any]]:
     """Read measures files in the given order; raises DataError naming the file at fault."""
     records = []
     for path in paths:
-        record = read_json(path)
-        missing = [field for field in REQUIRED if field not in record]
-        if missing:
-            raise DataError(
-                f"{path}: the field(s) {', '.join(missing)} are missing from these measures; "
-                "delete the file and run the evaluation again."
-            )
+        record = read_object(path, REQUIRED, REMEDY)
         if record["setting"] is not None and record["setting"] not in SETTING_LABELS:
             raise DataError(
                 f"{path}: unknown setting {record['setting']!r}; "

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from posbias.errors import DataError
-from posbias.files import read_json
 from posbias.measures.groups import BACK, FRONT, MID
+from posbias.report.objects import read_object
 from posbias.report.printed import DASH, Cell, count_range, fraction, span
 from posbias.report.records import (
     SETTING_LABELS,
@@ -21,6 +21,10 @@ from posbias.report.tables import Column, Grid, Section
 GROUPING = "zones"
 ZONES = [FRONT, MID, BACK]
 CUT = "queries_whose_evidence_is_cut"  # count of a mirrored collection's summary
+REMEDY = (
+    "expected the summary of a mirrored collection, which says how often evidence is cut; delete "
+    "the file and build that again"
+)
 MEANS = ("orig_front", "rev_front_to_back", "orig_back", "rev_back_to_front")
 DELTAS = ("delta", "delta_low", "delta_high")
 HEADINGS = (
@@ -124,15 +128,9 @@ def cut_note(summary: Path) -> str:
 
     summary: what was built, as JSON. Raises DataError for that of another kind of collection.
     """
-    record = read_json(summary)
-    counts = record.get("counts") if isinstance(record, dict) else None
-    if not isinstance(counts, dict) or CUT not in counts:
-        raise DataError(
-            f"{summary}: does not say how often evidence is cut; expected the summary of a "
-            "mirrored collection. Delete the file and build that again."
-        )
+    record = read_object(summary, {"queries": int, "counts": {CUT: int}}, REMEDY)
     return (
-        f"A cut between segments goes through the evidence of {counts[CUT]:,} of "
+        f"A cut between segments goes through the evidence of {record['counts'][CUT]:,} of "
         f"{record['queries']:,} queries, front, mid and back together."
     )
 

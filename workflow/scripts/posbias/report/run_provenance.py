@@ -1,7 +1,7 @@
 """What is known of a run: the record that releases carry and the checklist is filled from."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,15 @@ from posbias.files import read_json
 from posbias.release.nested import dotted, leaves, plain
 from posbias.report.job_costs import job_costs
 from posbias.report.licences import licence_rows
-from posbias.report.machine import machine, packages
+from posbias.report.machine import machine, packages, versions_of
 
 FORMAT = 1
 # Last names of keys that say how much is done; below max_per_bin, any.
 SIZES = frozenset(
     ("heldout_share", "per_segment", "max_budget", "limit", "batch_size", "epochs", "max_tokens",
      "depth", "cutoff", "resamples", "min_group", "per_stratum", "documents", "queries",
-     "queries_per_position", "shuffles", "orders", "count")
+     "queries_per_position", "shuffles", "orders", "count", "positions", "segments",
+     "at_each_end")
 )  # fmt: skip
 
 
@@ -102,20 +103,22 @@ def run_record(
     lock: Path,
     benchmarks_folder: Path,
     downloads_folder: Path,
+    rules: Collection[str],
 ) -> dict[str, Any]:
     """Return what is known of a run, for JSON; None for what is not.
 
     stamp: scale, note, config_hash, seed, commit and retrievers; used: names of the assets,
-    downloads and paths that the run read.
+    downloads and paths that the run read; rules: names of the rules that make up the run.
     """
     used = list(used)
     manifests = fetched(config, downloads_folder)
+    versions = versions_of((entry["package"] for entry in config["assets"].values()), lock)
     return {
         "format": FORMAT,
         **plain(stamp),
         "machine": machine(),
         "packages": packages(lock),
-        **job_costs(benchmarks_folder),
+        **job_costs(benchmarks_folder, rules),
         "seeds": seeds_of_config(config),
         "sizes": sizes_of_config(config),
         "intervals": intervals_of(measured),
@@ -123,6 +126,6 @@ def run_record(
             _download(name, entry, manifests.get(name))
             for name, entry in config["downloads"].items()
         ],
-        "licences": licence_rows(config, used, manifests),
+        "licences": licence_rows(config, used, manifests, versions),
         "config": plain(config),
     }

@@ -13,14 +13,22 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from posbias.errors import DataError
-from posbias.files import read_json
 from posbias.report import style
+from posbias.report.objects import AGAIN, INTERVAL, NUMBER, read_object
 from posbias.report.panels import PANEL_TITLE, TICKS, Words, new_page
 from posbias.report.printed import count_range, fraction
 from posbias.report.records import SETTING_LABELS
 
 ROW_LABELS = {"base": "Base", **SETTING_LABELS}
-REQUIRED = ("retriever", "label", "count", "settings", "counts", "interval")
+POINT = {"segment": int, "mean": NUMBER, "low": NUMBER, "high": NUMBER}
+REQUIRED = {
+    "retriever": str,
+    "label": str,
+    "count": int,
+    "settings": {name: [POINT] for name in ROW_LABELS},
+    "counts": {"documents": int, "truncated": dict.fromkeys(ROW_LABELS, int)},
+    "interval": INTERVAL,
+}
 TITLE = "Cosine between a document and its segments, by training setting"
 VARIES = "in the CSV; documents are resampled; training seed and models are fixed"
 BAR_LABEL = "Mean cosine similarity"
@@ -43,18 +51,7 @@ NOTES = (
 
 def read_segments(paths: Iterable[Path]) -> list[dict[str, Any]]:
     """Read the measures of several retrievers; raises DataError naming a file that lacks one."""
-    records = []
-    for path in paths:
-        record = read_json(path)
-        missing = [name for name in REQUIRED if name not in record]
-        missing += [name for name in ROW_LABELS if name not in record.get("settings", {})]
-        if missing:
-            raise DataError(
-                f"{path}: {', '.join(missing)} is missing from these measures; delete the file and "
-                "run the step that makes it again."
-            )
-        records.append(record)
-    return records
+    return [read_object(path, REQUIRED) for path in paths]
 
 
 def common(records: Sequence[dict[str, Any]], field: str) -> Any:
@@ -77,7 +74,15 @@ def segment_frame(records: Sequence[dict[str, Any]], order: Sequence[str]) -> pd
     n: documents; truncated: those of which the model does not read all. Raises DataError for a
     retriever that is given twice, that `order` does not name, or that has other segments.
     """
-    common(records, "count")
+    count = common(records, "count")
+    for record in records:
+        for setting in ROW_LABELS:
+            segments = [point["segment"] for point in record["settings"][setting]]
+            if segments != list(range(1, count + 1)):
+                raise DataError(
+                    f"{record['retriever']}, setting {setting}: measured on the segments "
+                    f"{', '.join(map(str, segments))}, expected 1 to {count}; {AGAIN}."
+                )
     found = {record["retriever"]: record for record in records}
     if len(found) < len(records):
         raise DataError("a retriever's segments are given twice; pass each file once.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from posbias.errors import DataError
 from posbias.report.benchmark_records import (
     by_benchmark,
     check_retrievers,
@@ -56,6 +57,8 @@ def standard_frame(
         for settings in trained_on(part, order).values():
             rows += [_row(settings[setting], name, label) for setting in SETTING_LABELS]
         rows += [_row(record, name, label) for record in references_on(part).values()]
+    if not rows:
+        raise DataError("no measures given; the table needs at least one benchmark.")
     return pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "float64"))
 
 

@@ -55,8 +55,9 @@ DEFAULTS = {
 def tolerances(given: Mapping[str, Any] | None) -> dict[str, Tolerance]:
     """Return the tolerance of each kind of number: DEFAULTS, with what `given` puts in their place.
 
-    given: {kind: {equal, near, and a reason if there is one}}. Raises ConfigError for an unknown
-    kind or field, a bound that is missing or below 0, or a `near` below `equal`.
+    given: {kind: {equal, near, and a reason if there is one}}; the bounds of DEFAULTS keep their
+    reason. Raises ConfigError for an unknown kind or field, a bound that is missing or below 0, or
+    a `near` below `equal`.
     """
     found = dict(DEFAULTS)
     for kind, fields in (given or {}).items():
@@ -72,7 +73,9 @@ def tolerances(given: Mapping[str, Any] | None) -> dict[str, Tolerance]:
             )
         if not 0 <= fields["equal"] <= fields["near"]:
             raise ConfigError(f"{place}: equal and near must rise from 0; mend the bounds.")
-        reason = str(fields.get("reason") or CONFIGURED)
+        usual = DEFAULTS[kind]
+        same = (fields["equal"], fields["near"]) == (usual.equal, usual.near)
+        reason = str(fields.get("reason") or (usual.reason if same else CONFIGURED))
         found[kind] = Tolerance(fields["equal"], fields["near"], reason)
     return found
 
@@ -101,8 +104,6 @@ def tolerance_lines(bounds: Mapping[str, Tolerance]) -> list[str]:
     lines = []
     for kind, tolerance in bounds.items():
         unit = " of the paper's" if kind in RELATIVE else f" {UNITS[kind]}"
-        if kind == "range":
-            unit = " thousandths of cosine"
         lines.append(
             f"{UNITS[kind] if kind != 'range' else 'range of cosine'}: equal within "
             f"{tolerance.equal:g}, near within {tolerance.near:g}{unit} ({tolerance.reason})."

@@ -7,10 +7,11 @@ import pandas as pd
 
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
+from posbias.report.csv_tables import read_table
 from posbias.report.printed import DASH, Cell, percent
 from posbias.report.tables import Column, Grid, Section
 
-COLUMNS = ("retriever", "label", "bin", "position", "n", "partly", "wholly")
+TEXTS, COUNTS = ("retriever", "label", "bin", "position"), ("n", "partly", "wholly")
 WORTH_A_NOTE = 0.005  # share that is not printed as 0 %
 
 
@@ -18,19 +19,11 @@ def read_truncation(paths: Sequence[Path]) -> pd.DataFrame:
     """Read the tables of several retrievers, one row per retriever, bin and position.
 
     Columns n (pairs), partly and wholly (pairs whose evidence is cut in part, in full) and
-    `share`, cut at all. Raises DataError naming a file that lacks a column.
+    `share`, cut at all. Raises DataError naming a file that is no such table.
     """
-    frames = []
-    for path in paths:
-        frame = pd.read_csv(path)
-        missing = [name for name in COLUMNS if name not in frame]
-        if missing:
-            raise DataError(
-                f"{path}: the column(s) {', '.join(missing)} are missing; "
-                "delete the file and run the step that makes it again."
-            )
-        frames.append(frame)
-    joined = pd.concat(frames, ignore_index=True)
+    if not paths:
+        raise DataError("no counts of cut evidence given; the table needs at least one file.")
+    joined = pd.concat([read_table(path, TEXTS, COUNTS) for path in paths], ignore_index=True)
     joined["share"] = (joined["partly"] + joined["wholly"]) / joined["n"]
     return joined
 

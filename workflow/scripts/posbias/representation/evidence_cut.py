@@ -1,6 +1,7 @@
 """A document taken apart: the evidence of a query, and the rest."""
 
 from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 from posbias.benchmarks.records import check_text
 from posbias.errors import DataError
@@ -8,12 +9,20 @@ from posbias.errors import DataError
 FIELDS = ("query_id", "query", "doc_id", "rest", "passage")
 
 
+class Parts(NamedTuple):
+    """A document taken apart; rest[:home] + passage + rest[home:] is the document."""
+
+    rest: str
+    passage: str
+    home: int
+
+
 @dataclass(frozen=True, slots=True)
 class EvidencePair:
     """A query and its document in two parts: rest + passage hold each of its characters once.
 
     rest: the document without the evidence; passage: the evidence, with the blanks that set it
-    off at one side.
+    off at one side; home: where in the rest the passage stood, in code points from 0.
     """
 
     query_id: str
@@ -21,17 +30,19 @@ class EvidencePair:
     doc_id: str
     rest: str
     passage: str
+    home: int
 
-    def record(self) -> dict[str, str]:
+    def record(self) -> dict[str, Any]:
         """Return the fields for a JSON line."""
         return asdict(self)
 
 
-def cut_evidence(text: str, start: int, end: int) -> tuple[str, str] | None:
-    """Return rest and passage of a document whose evidence is text[start:end], None if one lacks.
+def cut_evidence(text: str, start: int, end: int) -> Parts | None:
+    """Return the parts of a document whose evidence is text[start:end], None if one lacks.
 
     start, end: half-open 0-based code points. The blanks after the evidence, or if there are none
-    those before it, go with it, so that the words beside it do not grow together in the rest. A
+    those before it, go with it, so that the words beside it do not grow together in the rest
+    where blanks stand at both sides; where they do not, `home` tells where the rest was joined. A
     part that is blank is none. Raises DataError for a span outside the text.
     """
     if not 0 <= start <= end <= len(text):
@@ -49,7 +60,7 @@ def cut_evidence(text: str, start: int, end: int) -> tuple[str, str] | None:
     if not rest.strip():
         return None
     passage = text[len(kept_before) : len(text) - len(kept_after)]
-    return rest, passage
+    return Parts(rest, passage, len(kept_before))
 
 
 def squeezed(text: str) -> str:

@@ -58,32 +58,71 @@ def insertion_offsets(rest: str, positions: int, snap: str) -> list[int]:
     return [_nearest(borders, step, len(rest), positions - 1) for step in range(positions)]
 
 
+def _parts(passage: str) -> tuple[str, str, str]:
+    """Return the blanks before the evidence of a passage, the evidence, the blanks after it."""
+    evidence = passage.strip()
+    lead = passage[: len(passage) - len(passage.lstrip())]
+    return lead, evidence, passage[len(lead) + len(evidence) :]
+
+
+def _words_beside(rest: str, offset: int) -> tuple[bool, bool]:
+    """Say whether words of the rest reach up to an offset: from before it, from after it."""
+    return bool(rest[:offset][-1:].strip()), bool(rest[offset : offset + 1].strip())
+
+
+def _put(rest: str, offset: int, lead: str, evidence: str, trail: str) -> Moved:
+    start = offset + len(lead)
+    text = rest[:offset] + lead + evidence + trail + rest[offset:]
+    return Moved(text, start, start + len(evidence))
+
+
 def place(rest: str, passage: str, offset: int) -> Moved:
     """Put the evidence into the rest at an offset, in code points.
 
     Where a word of the rest stands at one side only, the blanks at the ends of the passage go
-    between it and the evidence, so that no words grow together where none is cut. No character
-    is added or lost.
+    between it and the evidence. No character is added or lost, and so words may grow together
+    where the passage has no blanks.
     """
-    evidence = passage.strip()
-    lead = passage[: len(passage) - len(passage.lstrip())]
-    trail = passage[len(lead) + len(evidence) :]
-    before, after = rest[:offset], rest[offset:]
-    word_before = bool(before[-1:].strip())
-    word_after = bool(after[:1].strip())
+    lead, evidence, trail = _parts(passage)
+    word_before, word_after = _words_beside(rest, offset)
     if word_before != word_after:
         lead, trail = (lead + trail, "") if word_before else ("", lead + trail)
-    start = offset + len(lead)
+    return _put(rest, offset, lead, evidence, trail)
+
+
+def place_apart(rest: str, passage: str, offset: int, home: int) -> Moved:
+    """Put the evidence into the rest at an offset where a word begins or the rest ends.
+
+    home: where the passage stood; there the document is as it was. Elsewhere the evidence goes in
+    as by `place`, and what would grow together is set apart by one blank: the evidence and the
+    words beside it, and the ends of the rest that met when the evidence was taken out. So at most
+    two blanks are added, and none where the evidence stood between blanks. Our choice.
+    """
+    if offset == home:
+        return _put(rest, home, *_parts(passage))
+    if all(_words_beside(rest, home)):
+        rest = f"{rest[:home]} {rest[home:]}"
+        offset += offset > home
+    moved = place(rest, passage, offset)
+    before, after = moved.text[: moved.start], moved.text[moved.end :]
+    lead, trail = (" " if side.strip() else "" for side in (before[-1:], after[:1]))
+    start = moved.start + len(lead)
+    evidence = moved.text[moved.start : moved.end]
     return Moved(before + lead + evidence + trail + after, start, start + len(evidence))
 
 
-def move_evidence(rest: str, passage: str, positions: int, snap: str) -> list[Moved]:
+def move_evidence(rest: str, passage: str, home: int, positions: int, snap: str) -> list[Moved]:
     """Return the document with its evidence at each of the positions, first to last.
 
-    rest: the document without the evidence, whose order stays; passage: the evidence. Raises
-    ConfigError as `insertion_offsets`. Section 6, Tables 5 and 13.
+    rest: the document without the evidence, whose order stays; passage: the evidence; home: where
+    in the rest it stood, in code points. With snap "characters" the characters stay those of the
+    document and words may be cut or grow together; with "words" neither, by at most two blanks
+    more (`place_apart`). Raises ConfigError as `insertion_offsets`. Section 6, Tables 5 and 13.
     """
-    return [place(rest, passage, offset) for offset in insertion_offsets(rest, positions, snap)]
+    offsets = insertion_offsets(rest, positions, snap)
+    if snap == "words":
+        return [place_apart(rest, passage, offset, home) for offset in offsets]
+    return [place(rest, passage, offset) for offset in offsets]
 
 
 def moving_record(

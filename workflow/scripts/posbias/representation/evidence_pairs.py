@@ -92,8 +92,14 @@ def sample_pairs(
 
 
 def read_pairs(path: Path) -> list[EvidencePair]:
-    """Read pairs from JSON lines; raises DataError naming file and line."""
-    return [
-        EvidencePair(**{name: record[name] for name in FIELDS})
-        for record in stream_jsonl(path, FIELDS)
-    ]
+    """Read pairs from JSON lines; raises DataError naming file and line, or the query."""
+    pairs = []
+    for record in stream_jsonl(path, (*FIELDS, "home")):
+        home, rest = record["home"], record["rest"]
+        if type(home) is not int or not 0 <= home <= len(rest):
+            raise DataError(
+                f"{path}: query {record['query_id']!r}: home {home!r} is no place of its rest of "
+                f"{len(rest)} code points; run the step that makes the pairs again."
+            )
+        pairs.append(EvidencePair(**{name: record[name] for name in FIELDS}, home=home))
+    return pairs

@@ -59,7 +59,9 @@ def score_pairs(
     heartbeat = Heartbeat(name, len(pairs))
     for at in range(0, len(pairs), PAIRS_AT_ONCE):
         some = pairs[at : at + PAIRS_AT_ONCE]
-        moved = [move_evidence(pair.rest, pair.passage, positions, snap) for pair in some]
+        moved = [
+            move_evidence(pair.rest, pair.passage, pair.home, positions, snap) for pair in some
+        ]
         texts = [document.text for of_pair in moved for document in of_pair]
         vectors = normalise(model.encode_documents(texts), f"{name}: document")
         own = queries[at : at + len(some)].astype(np.float64)

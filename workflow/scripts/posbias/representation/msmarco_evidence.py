@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from posbias.benchmarks.option_checks import Check, a_text, or_null
-from posbias.representation.evidence_cut import EvidencePair, cut_evidence, find_evidence
+from posbias.representation.evidence_cut import (
+    EvidencePair,
+    Parts,
+    cut_evidence,
+    find_evidence,
+)
 from posbias.representation.msmarco_files import files_of, read_judged, read_texts
 
 OPTIONS: dict[str, Check] = {
@@ -57,8 +62,8 @@ def _passages(
     return found
 
 
-def _parts(text: str, passages: Sequence[str]) -> tuple[tuple[str, str] | None, str]:
-    """Return rest and passage for the first passage that the text holds, or why there are none."""
+def _parts(text: str, passages: Sequence[str]) -> tuple[Parts | None, str]:
+    """Return the parts of a text for the first passage that it holds, or why there are none."""
     reason = "not_found"
     for passage in passages:
         found = find_evidence(text, passage)
