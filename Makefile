@@ -67,7 +67,7 @@ release: install ## write released/mini.tar.xz: the measures of a whole run, to 
 test: lint ## check style, then run every test, whole workflow runs too
 	$(RUN) pytest $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev ## run the quick tests, four minutes
+test-fast: $(VENV)/.installed-dev ## run the quick tests, five minutes
 	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: install ## measure speed as ratios to the plain way, about a minute
@@ -85,6 +85,7 @@ lint: $(VENV)/.installed-dev ## check style without changing anything
 	$(RUN) ruff format --check $(CODE)
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
+	$(RUN) snakemake --lint --config metrics_from=released
 
 format: $(VENV)/.installed-dev ## put code into the project's style
 	$(RUN) ruff check --fix $(CODE)

@@ -116,3 +116,21 @@ def check_disk():
 onstart:
     if not RELEASED:
         check_disk()
+
+
+def forget_failed():
+    """Make every output that a failed run lacks due again.
+
+    Snakemake deletes the outputs of a failed job, but records its new parameters all the same, so
+    that the next run would pass the job over where older files that depend on it exist.
+    """
+    for job in workflow.dag.jobs:
+        for file in job.output:
+            record = workflow.persistence._read_record(str(file))
+            if record and not Path(file).exists():
+                record.params = ["made nothing"]
+                workflow.persistence._write_record(str(file), record)
+
+
+onerror:
+    forget_failed()

@@ -48,9 +48,9 @@ use rule make_psi_table as make_psi_table_of with:
         tex="figures/{positioned}/psi_table.tex",
         meta="figures/{positioned}/psi_table.meta.json",
     log:
-        "<logs>/make_psi_table/{positioned}.log",
+        "<logs>/make_psi_table_of/{positioned}.log",
     benchmark:
-        "<benchmarks>/make_psi_table/{positioned}.tsv"
+        "<benchmarks>/make_psi_table_of/{positioned}.tsv"
     params:
         provenance=lambda wildcards: provenance_of(wildcards.positioned),
         benchmark=lookup(dpath="benchmarks/known/{positioned}/label", within=config),

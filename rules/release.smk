@@ -55,7 +55,7 @@ rule make_release:
         mem_mb=2000,
         runtime=30,
     params:
-        results_folder=RESULTS,
+        results_folder=lambda wildcards: RESULTS,
         config=config,
         stamp=PROVENANCE,
     message:

@@ -19,7 +19,7 @@ rule unpack_release:
         mem_mb=2000,
         runtime=10,
     params:
-        results_folder=RESULTS,
+        results_folder=lambda wildcards: RESULTS,
         sha256=lookup(dpath="release/sha256", within=config),
     message:
         "unpacking {input.archive}"

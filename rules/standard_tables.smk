@@ -29,7 +29,7 @@ rule make_standard_table:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=provenance_of(*STANDARD),
         benchmarks=labels_of(STANDARD),
     message:
         "drawing {output.pdf}"
@@ -65,7 +65,7 @@ rule make_standard_mean_table:
         mem_mb=1000,
         runtime=10,
     params:
-        provenance=PROVENANCE,
+        provenance=provenance_of(*STANDARD),
         benchmarks=labels_of(STANDARD),
     message:
         "drawing {output.pdf}"

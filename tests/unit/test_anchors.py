@@ -32,7 +32,11 @@ def record(retriever="bm25", benchmark="squad_posq", setting=None, shift=0.0, **
         "400-500": 0.8143,
         "500-3120": 0.7949,
     }
-    groups = [{"name": name, "mean": mean + shift, "n": 1} for name, mean in published.items()]
+    bounds = {"low": None, "high": None}
+    groups = [{"name": n, "mean": mean + shift, "n": 1, **bounds} for n, mean in published.items()]
+    none = dict.fromkeys(
+        ("macro_mean", "macro_low", "macro_high", "psi_low", "psi_high", "favoured", "psi_note")
+    )
     return {
         "retriever": retriever,
         "label": "BM25",
@@ -40,9 +44,9 @@ def record(retriever="bm25", benchmark="squad_posq", setting=None, shift=0.0, **
         "benchmark": benchmark,
         "measure": "nDCG@10",
         "micro_mean": 0.79,
-        "groupings": {"characters": {"groups": groups, "psi": 0.06}},
+        "groupings": {"characters": {"groups": groups, "psi": 0.06, **none}},
         "counts": {"judged": 92749, "documents": 20233},
-        "interval": {},
+        "interval": {"kind": "bootstrap", "resamples": 10, "level": 0.95},
     } | changed
 
 

@@ -189,8 +189,9 @@ def test_every_import_of_the_code_is_pinned() -> None:
 # What the rules themselves import, and commands about a whole config: they run in the workflow's
 # own environment.
 DRIVER = (
-    "config_checks.py", "config_files.py", "imports.py", "listwise_checks.py",
-    "pin_revisions.py", "places.py", "plan.py", "retriever_checks.py", "selection.py",
+    "config_checks.py", "config_files.py", "dag_jobs.py", "figure_checks.py", "imports.py",
+    "listwise_checks.py", "pin_revisions.py", "places.py", "plan.py", "retriever_checks.py",
+    "selection.py", "status.py",
 )  # fmt: skip
 
 

@@ -39,11 +39,11 @@ def take_away(copy: Path, figures: tuple[str, ...], *patterns: str) -> None:
 
 def begin_retrievers(copy: Path) -> tuple[str, ...]:
     """Take the table of the retriever study away, and all it needs from the training on."""
-    found = [p for r in RETRIEVERS for p in (copy / RESULTS).glob(f"models/{r}")]
-    found += [copy / RESULTS / kind / BENCHMARK for kind in ("evaluation", "benchmarks")]
-    found += (copy / RESULTS).glob(f"search/*/{BENCHMARK}")
-    for folder in found:
-        shutil.rmtree(folder)
+    results = copy / RESULTS
+    for retriever in RETRIEVERS:
+        shutil.rmtree(results / "models" / retriever)
+        shutil.rmtree(results / "search" / retriever / BENCHMARK)
+        shutil.rmtree(results / "evaluation" / BENCHMARK / retriever)
     take_away(copy, ("psi_table",), "truncation/*")
     return TABLE
 

@@ -16,8 +16,8 @@ BLOCK = re.compile(r"^```(console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:make|snakemake|python) [^`]+)`")
 # What a README may ask for beside this project's own commands; none of them is run here.
 TAKEN_ON_TRUST = {
-    "apptainer", "cat", "cd", "conda", "export", "git", "head", "ir_measures", "less", "ls", "ln",
-    "mamba", "pip", "scancel", "source", "squeue", "tail",
+    "apptainer", "cat", "cd", "conda", "docker", "export", "git", "head", "ir_measures", "less",
+    "ln", "ls", "mamba", "pip", "scancel", "source", "squeue", "tail",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ARCHIVE = "released/shrunken.tar.xz"
 RELEASED = (
-    "--config", "metrics_from=released", f"release={{archive: {ARCHIVE}, sha256: null}}",
+    "--config", "metrics_from=released", f"release={{archive: {ARCHIVE}}}",
 )  # fmt: skip
 MEASURING = ("train_", "search_", "evaluate_", "measure_", "build_", "generate_", "score_")
 

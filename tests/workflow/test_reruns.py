@@ -9,6 +9,7 @@ from runs import (
     RETRIEVER_FIGURES,
     RETRIEVER_TABLES,
     differences,
+    fail,
     hashes,
     jobs,
     snakemake,
@@ -150,3 +151,11 @@ def test_an_edited_library_file_reruns_what_uses_it(finished, module, expected):
     found = jobs(succeed(finished, *snakemake("-n")))
     # The causal graph is drawn from no measures.
     assert found == {n: jobs for n, jobs in expected.items() if n != "make_listwise_causal_graph"}
+
+
+def test_what_a_failed_job_should_have_made_is_made_by_the_next_run(finished):
+    """Older files that depend on it exist; they must not be taken for those of the new values."""
+    change = write_overlay(finished, "balance: {least: 100000}")
+    fail(finished, *snakemake("figures/psi_table.pdf", overlays=(change,)))
+    planned = jobs(succeed(finished, *snakemake("-n", "figures/psi_table.pdf", overlays=(change,))))
+    assert planned["balance_settings"] == 1 and planned["train_retriever"] == 8
