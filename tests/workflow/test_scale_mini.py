@@ -1,5 +1,5 @@
-"""The real mini scale up to the verdicts: twenty minutes on two cores. POSBIAS_SKIP_MINI=1 leaves it
-out. The figures beyond those of both main tables are drawn at the shrunken scale only."""
+"""The real mini scale up to the verdicts, twenty minutes on two cores; the other figures are drawn
+at the shrunken scale only. POSBIAS_SKIP_MINI=1 leaves it out."""
 
 import json
 import os
