@@ -30,6 +30,7 @@ TARGETS = (
     "figures/fineweb/psi_table.pdf",
     "figures/posir/psi_table.pdf",
     "figures/truncation.pdf",
+    "figures/pooling_curves.pdf",
     "figures/paper_vs_ours.pdf",
     "figures/evidence_places.pdf",
     "figures/fine_psi_table.pdf",
