@@ -17,7 +17,15 @@ from posbias.errors import PosbiasError
 from posbias.files import content_hash
 from posbias.release.differences import check_same_config
 from posbias.release.unpack import read_manifest
-from places import DOWNLOADS, WITH_PERSONA, files_below, models_of, place_of, size_below
+from places import (
+    DOWNLOADS,
+    WITH_PERSONA,
+    data_files,
+    files_below,
+    models_of,
+    place_of,
+    size_below,
+)
 from selection import chosen, select
 
 try:
@@ -87,15 +95,18 @@ def commit():
     return told.stdout.strip() or "unknown"
 
 
-MEASURED_HERE = {
-    "scale": config["scale"],
-    "note": config["scale_note"],
-    "config_hash": content_hash(config),
-    "seed": SEED,
-    "commit": commit(),
-    "retrievers": RETRIEVERS,
-}
-PROVENANCE = RELEASE.provenance() if RELEASED else MEASURED_HERE
+PROVENANCE = (
+    RELEASE.provenance()
+    if RELEASED
+    else {
+        "scale": config["scale"],
+        "note": config["scale_note"],
+        "config_hash": content_hash(config),
+        "seed": SEED,
+        "commit": commit(),
+        "retrievers": RETRIEVERS,
+    }
+)
 
 
 def check_disk():

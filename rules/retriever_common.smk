@@ -53,9 +53,6 @@ wildcard_constraints:
     standard=one_of(STANDARD),
 
 
-BUILT = ("corpus.jsonl", "queries.jsonl", "qrels.txt", "excluded.json")
-
-
 def place(name, where="models"):
     """The folder or file of a model or of data that the config names."""
     return place_of(where, name, config["downloads"])
@@ -154,6 +151,11 @@ def corpus_shards(searched):
     return range(max(benchmark_entry(name)["shards"] for name in sharing(searched)))
 
 
+def built(benchmark, *names):
+    """Files of a benchmark that is built in this run, by their names in JUDGED."""
+    return [JUDGED[name].format(benchmark=benchmark) for name in names]
+
+
 def benchmark_inputs(wildcards):
     """What a loader reads: this study's own documents and candidates, or data from elsewhere."""
     entry = benchmark_entry(wildcards.benchmark)
@@ -162,7 +164,7 @@ def benchmark_inputs(wildcards):
     if entry["kind"] == "leads":
         return ["<results>/corpus/documents.jsonl"]
     if entry["kind"] == "reversed":
-        return [f"<results>/benchmarks/{entry['files'][0]}/{file}" for file in BUILT]
+        return built(entry["files"][0], "corpus", "queries", "qrels", "excluded")
     return places(entry["files"])
 
 
@@ -287,8 +289,7 @@ def those_run(names):
 def pair_files(entry):
     """What pairs of a query and its evidence, or places of evidence, are read from."""
     if entry["kind"] == "benchmark":
-        folder = f"<results>/benchmarks/{entry['files'][0]}"
-        return [f"{folder}/corpus.jsonl", f"{folder}/queries.jsonl"]
+        return built(entry["files"][0], "corpus", "queries")
     return places(entry["files"])
 
 
@@ -383,13 +384,8 @@ def used_names():
         *(entry.get("checkpoint", "minilm_l6") for entry in TRAINED.values()),
         *(ARTICLES[key] for key in ("asset", "folder") if key in ARTICLES),
         *(asked[key] for key in ("encoder", "source") if key in asked),
-        *(
-            file
-            for name in BENCHMARKS
-            if benchmark_entry(name)["kind"] != "reversed"
-            for file in benchmark_entry(name)["files"]
-        ),
-        *(PAIRS["files"] if PAIRS["kind"] != "benchmark" else []),
+        *(file for name in BENCHMARKS for file in data_files(benchmark_entry(name))),
+        *data_files(PAIRS),
         *(file for name in PLACED for file in ANALYSES["evidence_places"][name]["files"]),
     ]
     if "leads" in kinds or "listwise" in STUDIES:

@@ -17,7 +17,7 @@ from posbias.benchmarks.reversed import (
     mirrored_span,
     mirrored_text,
 )
-from posbias.corpus.segments import equal_cuts
+from posbias.corpus.segments import equal_ranges
 from posbias.errors import DataError
 from posbias.measures.groups import by_zones
 
@@ -47,7 +47,7 @@ def test_nothing_is_added_or_lost_and_each_segment_stays_whole(text, segments):
     assert Counter(found) == Counter(text)
     if len(text) >= segments:
         at = len(text)
-        for start, end in equal_cuts(len(text), segments):
+        for start, end in equal_ranges(len(text), segments):
             assert found[at - (end - start) : at] == text[start:end]
             at -= end - start
         assert at == 0
@@ -69,7 +69,7 @@ def test_twice_is_another_text_where_it_does_not():
 def test_a_span_within_a_segment_holds_the_same_signs_afterwards(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
-    cuts = equal_cuts(len(text), 5)
+    cuts = equal_ranges(len(text), 5)
     moved = mirrored_span(start, end, cuts)
     inner = {last for _, last in cuts[:-1]}
     assert (moved is None) == bool(inner & set(range(start + 1, end)))
@@ -82,12 +82,12 @@ def test_a_span_within_a_segment_holds_the_same_signs_afterwards(text, data):
 def test_each_sign_has_a_place_of_its_own(length):
     text = "".join(chr(0x4E00 + at) for at in range(length))
     found = mirrored_text(text, 5)
-    cuts = equal_cuts(length, 5)
+    cuts = equal_ranges(length, 5)
     assert [found[int(mirrored_point(at + 0.5, cuts))] for at in range(length)] == list(text)
 
 
 def test_a_place_on_a_cut_belongs_to_the_segment_that_ends_there():
-    cuts = equal_cuts(50, 5)
+    cuts = equal_ranges(50, 5)
     assert [mirrored_point(at, cuts) for at in (0, 10, 10.5, 20, 25, 40, 50)] == [
         40,
         50,

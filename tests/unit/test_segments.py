@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from posbias.corpus.segments import (
     POSITIONS,
-    equal_cuts,
     equal_ranges,
     segment_texts,
     segments_of,
@@ -46,12 +45,12 @@ def test_equal_ranges_cover_everything(parts, data):
 
 
 @given(st.text(min_size=1), st.integers(1, 12))
-def test_equal_cuts_of_any_text_join_to_it_or_are_refused(text, count):
+def test_equal_ranges_of_any_text_join_to_it_or_are_refused(text, count):
     if len(text) < count:
         with pytest.raises(DataError, match=f"cannot be cut into {count} segments"):
-            equal_cuts(len(text), count)
+            equal_ranges(len(text), count)
         return
-    parts = [text[start:end] for start, end in equal_cuts(len(text), count)]
+    parts = [text[start:end] for start, end in equal_ranges(len(text), count)]
     assert "".join(parts) == text
     assert len(parts) == count
     assert all(parts)
@@ -61,7 +60,7 @@ def test_equal_cuts_of_any_text_join_to_it_or_are_refused(text, count):
 @pytest.mark.parametrize("count", [0, -3])
 def test_a_text_is_not_cut_into_no_segments(count):
     with pytest.raises(DataError, match=f"cut into {count} segments; expected 1 or more"):
-        equal_cuts(10, count)
+        equal_ranges(10, count)
 
 
 def test_the_example_of_the_docstring():

@@ -15,6 +15,8 @@ PACKAGED = {
 }
 # Kinds of panel members, generators and references whose options name a model.
 WITH_MODEL = ("cosine", "cross_encoder", "local_lm", "sentence_transformer")
+# Kinds of benchmarks and of evidence pairs whose files name a benchmark.
+OF_BENCHMARK = ("reversed", "benchmark")
 # Kinds of generators that ask in the name of a persona.
 WITH_PERSONA = ("openai", "local_lm")
 
@@ -45,6 +47,14 @@ def models_of(entries: Iterable[Mapping]) -> list[str]:
         for name in ("model", "code")
     ]
     return list(dict.fromkeys(name for name in named if name))
+
+
+def data_files(entry: Mapping) -> list[str]:
+    """Return the downloads and paths that an entry with kind and files reads.
+
+    Those of kinds OF_BENCHMARK read a benchmark of the run instead.
+    """
+    return [] if entry["kind"] in OF_BENCHMARK else entry["files"]
 
 
 def files_below(name: str) -> list[str]:

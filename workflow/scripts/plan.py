@@ -7,7 +7,7 @@ from pathlib import Path
 from adapter import start
 from config_checks import check_consistency, check_schema
 from config_files import merged, read_yaml
-from places import WITH_PERSONA, models_of
+from places import WITH_PERSONA, data_files, models_of
 from posbias.queries.api_options import read_options
 from posbias.queries.generators import answerer_options
 from posbias.report import analysis_costs, cost_sheet
@@ -66,9 +66,7 @@ def sheet(plan: Plan) -> dict[str, list[Cost]]:
             for reference in config["references"]
             if name in chosen("references", reference["benchmarks"], benchmarks["known"])
         ]
-        # The files of a mirrored benchmark are another benchmark.
-        files = [] if entry["kind"] == "reversed" else entry["files"]
-        fetched = own_downloads(config, [*files, *models_of(referred)])
+        fetched = own_downloads(config, [*data_files(entry), *models_of(referred)])
         encoded = entry["corpus"] in paid
         paid.add(entry["corpus"] or name)
         return [
@@ -98,11 +96,11 @@ def analyses(plan: Plan) -> list[Cost]:
     pairs = block["evidence_moving"]["known"][block["evidence_moving"]["pairs"]]
     placed = [one for one in block["evidence_places"] if one in plan.benchmarks]
     read = [
-        *pairs["files"],
+        *data_files(pairs),
         *(file for one in placed for file in block["evidence_places"][one]["files"]),
     ]
     known = plan.config["benchmarks"]["known"]
-    fetched = {file for one in plan.benchmarks for file in known[one]["files"]}
+    fetched = {file for one in plan.benchmarks for file in data_files(known[one])}
     return [
         cost_sheet.downloads(
             plan, [name for name in own_downloads(plan.config, read) if name not in fetched]

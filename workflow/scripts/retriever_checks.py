@@ -1,6 +1,6 @@
 """Faults of the retriever study's configuration that a schema cannot say."""
 
-from places import WITH_MODEL, WITH_PERSONA, models_of, place_of
+from places import WITH_MODEL, WITH_PERSONA, data_files, models_of, place_of
 from posbias.benchmarks.loaders import check_loader
 from posbias.corpus.bins import rises
 from posbias.errors import ConfigError
@@ -85,7 +85,7 @@ def check_benchmarks(config: dict) -> None:
         entry, where = known[name], f"benchmarks.known.{name}"
         chosen(f"config, {where}.retrievers", entry["retrievers"], config["retrievers"]["known"])
         check_loader(name, entry["kind"], entry["options"])
-        for file in entry["files"] if entry["kind"] != "reversed" else ():
+        for file in data_files(entry):
             place_of(f"{where}.files", file, downloads)
         _check_groups(entry, where)
         if (

@@ -21,7 +21,7 @@ from posbias.benchmarks.records import (
     read_queries,
     third_of,
 )
-from posbias.corpus.segments import equal_cuts
+from posbias.corpus.segments import equal_ranges
 from posbias.errors import DataError
 from posbias.retrieval.trec import read_qrels
 
@@ -45,7 +45,7 @@ def mirrored_text(text: str, segments: int) -> str:
     """
     if len(text) < segments:
         return text
-    return "".join(text[start:end] for start, end in reversed(equal_cuts(len(text), segments)))
+    return "".join(text[start:end] for start, end in reversed(equal_ranges(len(text), segments)))
 
 
 def mirrored_point(point: float, cuts: Cuts) -> float:
@@ -69,8 +69,8 @@ def mirrored_span(start: int, end: int, cuts: Cuts) -> tuple[int, int] | None:
 def _cuts(length: int | None, segments: int) -> Cuts:
     """Return the cuts of a query's document; of a nominal one of equal parts if it has none."""
     if length is None:
-        return equal_cuts(segments, segments)
-    return equal_cuts(length, segments if length >= segments else 1)
+        return equal_ranges(segments, segments)
+    return equal_ranges(length, segments if length >= segments else 1)
 
 
 def mirrored_query(

@@ -26,22 +26,16 @@ def thirds(n_chars: int) -> tuple[tuple[int, int], ...]:
 
 
 def equal_ranges(n_chars: int, parts: int) -> tuple[tuple[int, int], ...]:
-    """Cut [0, n_chars) into `parts` half-open ranges whose lengths differ by at most one."""
+    """Cut [0, n_chars) into `parts` half-open ranges whose lengths differ by at most one.
+
+    Raises DataError for less than one part, and for less code points than parts.
+    """
+    if parts < 1:
+        raise DataError(f"a text cannot be cut into {parts} segments; expected 1 or more.")
     if n_chars < parts:
         raise DataError(f"a text of {n_chars} characters cannot be cut into {parts} segments.")
     cuts = [n_chars * k // parts for k in range(parts + 1)]
     return tuple(itertools.pairwise(cuts))
-
-
-def equal_cuts(length: int, count: int) -> list[tuple[int, int]]:
-    """Return the half-open ranges of code points that cut a text of `length` into `count` segments.
-
-    As `equal_ranges`, and for any count: raises DataError for a count below one, and for a text
-    with less code points than segments.
-    """
-    if count < 1:
-        raise DataError(f"a text cannot be cut into {count} segments; expected 1 or more.")
-    return list(equal_ranges(length, count))
 
 
 def segments_of(doc_id: str, text: str) -> list[Segment]:

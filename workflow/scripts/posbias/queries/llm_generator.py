@@ -11,10 +11,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from posbias.corpus.segments import POSITIONS, Segment, segments_of
-from posbias.errors import ConfigError, DataError, PosbiasError
+from posbias.errors import ConfigError, DataError
 from posbias.queries.answer_place import place_of_answer
 from posbias.queries.candidates import Candidate, length_class
 from posbias.queries.chat import Answerer, ChatAnswer, ChatRequest
+from posbias.queries.passing_failures import allowed_share, check_failures
 from posbias.queries.personas import PersonaChoices
 from posbias.queries.prompts import (
     CHOOSING,
@@ -104,12 +105,10 @@ class LlmGenerator:
         at_once = documents_at_once
         if not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1:
             raise ConfigError(f"{name}: documents_at_once must be a whole number, is {at_once!r}.")
-        share = allowed_failures
-        if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise ConfigError(f"{name}: allowed_failures must be from 0 to 1, is {share!r}.")
         self.answerer, self.personas, self.name = answerer, personas, name
         self.outcomes, self.dollars, self.documents_at_once = outcomes, dollars, at_once
-        self.allowed_failures, self.last_failure = share, ""
+        self.allowed_failures = allowed_share(name, allowed_failures)
+        self.last_failure = ""
         self.failures: Counter = Counter()
         self.usage: dict[str, Counter] = {stage: Counter() for stage in STAGES}
         self.finishes: dict[str, Counter] = {stage: Counter() for stage in STAGES}
@@ -130,16 +129,8 @@ class LlmGenerator:
         pairs = self.personas.follow(documents)
         while chunk := [Choice(*pair) for pair in islice(pairs, self.documents_at_once)]:
             yield from self._queries(self._aims(chunk, dropped), dropped)
-        failed = self.failures.total()
         asked = sum(used["calls"] for used in self.usage.values())
-        if failed > self.allowed_failures * asked:
-            reasons = ", ".join(f"{n} {reason}" for reason, n in self.failures.most_common())
-            raise PosbiasError(
-                f"{self.name}: {failed} of {asked} requests failed for passing reasons ({reasons}; "
-                f"the last: {self.last_failure}); run again: what was answered is in the log, and "
-                "only the rest is asked for. The option allowed_failures lets a share of them pass "
-                f"(now {self.allowed_failures:g})."
-            )
+        check_failures(self.name, self.failures, asked, self.allowed_failures, self.last_failure)
 
     def _aims(self, chunk: Sequence[Choice], dropped: Counter) -> list[Aim]:
         """Return what there is to ask for after stage 1."""

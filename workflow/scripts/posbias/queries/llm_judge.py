@@ -11,9 +11,10 @@ from functools import lru_cache
 from string import Template
 from typing import Any
 
-from posbias.errors import ConfigError, DataError, PosbiasError
+from posbias.errors import DataError
 from posbias.queries.chat import Answerer, ChatAnswer, ChatRequest
 from posbias.queries.judges import Pair, Verdict
+from posbias.queries.passing_failures import allowed_share, check_failures
 from posbias.queries.prompts import TEMPLATES
 from posbias.queries.reply import UnreadableReply, read_object
 
@@ -62,11 +63,8 @@ class LlmJudge:
         allowed_failures: share of the requests, 0 to 1, that may end by faults which pass, such as
         timeouts; more of them end the run once all others were tried.
         """
-        share = allowed_failures
-        if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise ConfigError(f"{name}: allowed_failures must be from 0 to 1, is {share!r}.")
         self.answerer, self.name, self.outcomes, self.dollars = answerer, name, outcomes, dollars
-        self.allowed_failures = share
+        self.allowed_failures = allowed_share(name, allowed_failures)
         self.usage: Counter = Counter()
         self.failures: Counter = Counter()
         self.description = f"{answerer.name}, asked about each query and segment by itself"
@@ -92,19 +90,8 @@ class LlmJudge:
             raise DataError(
                 f"{self.answerer.name}: no answer to {missing[0]} and {len(missing) - 1} more."
             )
-        self._check_failures(len(requests))
+        check_failures(self.name, self.failures, len(requests), self.allowed_failures)
         return [verdicts[request.key] for request in requests]
-
-    def _check_failures(self, asked: int) -> None:
-        failed = self.failures.total()
-        if failed > self.allowed_failures * asked:
-            reasons = ", ".join(f"{n} {reason}" for reason, n in self.failures.most_common())
-            raise PosbiasError(
-                f"{self.name}: {failed} of {asked} requests failed for passing reasons "
-                f"({reasons}); run again: what was answered is in the log, and only the rest is "
-                "asked for. The option allowed_failures lets a share of them pass (now "
-                f"{self.allowed_failures:g})."
-            )
 
     def summary(self) -> dict[str, Any]:
         """Return what was asked and what it cost; equal prompt hashes mean equal wording."""

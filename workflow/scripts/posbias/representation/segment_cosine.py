@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from posbias.corpus.segments import equal_cuts
+from posbias.corpus.segments import equal_ranges
 from posbias.errors import ConfigError, DataError
 from posbias.keyed import keyed_digest
 from posbias.logs import Heartbeat
@@ -37,7 +37,7 @@ def segments_of_text(text: str, count: int) -> list[str]:
 
     Raises DataError for a text of less code points than parts.
     """
-    return [text[start:end] for start, end in equal_cuts(len(text), count)]
+    return [text[start:end] for start, end in equal_ranges(len(text), count)]
 
 
 def why_dropped(text: str, count: int) -> str | None:
