@@ -1,6 +1,7 @@
 """Slots, orders and permutations of trained rerankers, script by script on a small study."""
 
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,11 @@ from listwise_settings import (
 )
 from posbias.errors import ConfigError, DataError
 from posbias.files import read_json, read_jsonl
+from posbias.listwise import score_tape
 from posbias.listwise.collection import Collection
 from posbias.listwise.lists import read_collection
+from posbias.listwise.passage_embedding import PassageEmbeddingScorer
+from posbias.listwise.score_tape import ScoreTape
 from posbias.listwise.systems import SEEDLESS, System, system_name, trained_systems
 from posbias.measures.ndcg import ndcg_of_rank, ndcg_per_query
 from posbias.retrieval.trec import read_qrels, read_run
@@ -172,6 +176,47 @@ def test_the_same_evaluation_twice_is_the_same_bytes(listwise_chain, tmp_path, k
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         before = listwise_chain.evaluated(kind, "first").parent / path.relative_to(tmp_path)
         assert path.read_bytes() == before.read_bytes()
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def dying_after(monkeypatch, batches: int) -> list[int]:
+    """Let scorers die after some batches, and return how many windows each batch has had."""
+    scored, scores = [], PassageEmbeddingScorer.scores
+
+    def counted(self, collection, queries, passages):
+        if len(scored) == batches:
+            raise Killed
+        scored.append(len(queries))
+        return scores(self, collection, queries, passages)
+
+    monkeypatch.setattr(PassageEmbeddingScorer, "scores", counted)
+    monkeypatch.setattr(score_tape, "ScoreTape", partial(ScoreTape, seconds=0.0))
+    return scored
+
+
+@EACH_KIND
+def test_a_killed_evaluation_goes_on_to_the_same_bytes(listwise_chain, tmp_path, monkeypatch, kind):
+    arguments = arguments_of(listwise_chain, kind, "first", tmp_path / "out")
+    arguments["resume_dir"] = tmp_path / "resume" / kind
+    for lives in (3, 4):
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            dying_after(patch, lives)
+            KINDS[kind].main(**arguments)
+        assert not (tmp_path / "out").exists()
+    with monkeypatch.context() as patch:
+        rest = dying_after(patch, 10**6)
+        KINDS[kind].main(**arguments)
+    with monkeypatch.context() as patch:
+        every = dying_after(patch, 10**6)
+        KINDS[kind].main(**arguments_of(listwise_chain, kind, "first", tmp_path / "unbroken"))
+    assert rest == every[7:]
+    for path in (path for path in (tmp_path / "out").rglob("*") if path.is_file()):
+        before = listwise_chain.evaluated(kind, "first").parent / path.relative_to(tmp_path / "out")
+        assert path.read_bytes() == before.read_bytes()
+    assert not (tmp_path / "resume").exists()
 
 
 def test_the_reranked_runs_have_the_values_of_the_table(listwise_chain):

@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from listwise_models import scorer_of
 from listwise_settings import CUTOFF, KINDS, MODELS, SEED, SEEDS, TRAINING, WINDOW
 from posbias.errors import DataError, DivergedError
 from posbias.files import read_json, read_jsonl, write_jsonl
+from posbias.listwise import score_tape
+from posbias.listwise.passage_embedding import PassageEmbeddingScorer
 from posbias.listwise.propensity import Propensity
+from posbias.listwise.score_tape import ScoreTape
 from posbias.listwise.scorers import load_scorer
 from posbias.measures.ndcg import ndcg_per_query
 from posbias.models.checkpoints import checked_settings
@@ -211,7 +215,7 @@ def test_every_slot_and_rank_is_counted_once_a_list(listwise_chain):
 
 
 def test_rows_of_the_matrix_are_slots_and_columns_are_ranks(listwise_chain, tmp_path, monkeypatch):
-    def second_slot_first(scorer, collection, batch):
+    def second_slot_first(scorer, collection, batch, tape):
         bonus = np.array([0.0, 5.0, 4.0, 3.0, 2.0])
         return lambda queries, passages: np.tile(bonus, (len(queries), 1))
 
@@ -219,6 +223,30 @@ def test_rows_of_the_matrix_are_slots_and_columns_are_ranks(listwise_chain, tmp_
     estimate_propensity.main(**listwise_chain.propensity_arguments(1, tmp_path / "p.json"))
     expected = 80 * np.roll(np.eye(WINDOW, dtype=int), -1, axis=1)
     assert read_json(tmp_path / "p.json")["counts"] == expected.tolist()
+
+
+def test_a_killed_estimate_of_propensities_goes_on_to_the_same_bytes(
+    listwise_chain, tmp_path, monkeypatch
+):
+    arguments = listwise_chain.propensity_arguments(1, tmp_path / "p.json")
+    arguments["resume_dir"] = tmp_path / "resume"
+    scores = PassageEmbeddingScorer.scores
+    scored = []
+
+    def counted(self, *windows):
+        scored.append(windows)
+        if len(scored) == 3:
+            raise KeyboardInterrupt
+        return scores(self, *windows)
+
+    monkeypatch.setattr(PassageEmbeddingScorer, "scores", counted)
+    monkeypatch.setattr(score_tape, "ScoreTape", partial(ScoreTape, seconds=0.0))
+    with pytest.raises(KeyboardInterrupt):
+        estimate_propensity.main(**arguments)
+    estimate_propensity.main(**arguments)
+    assert len(scored) == 1 + 80 // 16
+    assert (tmp_path / "p.json").read_bytes() == listwise_chain.propensity(1).read_bytes()
+    assert not (tmp_path / "resume").exists()
 
 
 def test_propensities_twice_and_in_other_batches_are_the_same_bytes(

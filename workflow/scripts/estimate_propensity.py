@@ -14,11 +14,13 @@ from posbias.listwise.lists import read_collection, run_lists
 from posbias.listwise.ordering import count_flat, order_by_score
 from posbias.listwise.propensity import Propensity, count_placements, shuffled
 from posbias.listwise.reranking import window_score
+from posbias.listwise.score_tape import tape_of
 from posbias.listwise.systems import load_reranker
 from posbias.listwise.windows import warn_flat
 from posbias.logs import Heartbeat
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
+from posbias.training.resumption import forget_states
 
 log = logging.getLogger("propensity")
 BLOCK = 1000  # lists ordered at a time
@@ -42,6 +44,7 @@ def main(
     seed: int,
     batch_size: int,
     threads: int,
+    resume_dir: Path | None = None,
 ) -> None:
     """Estimate the propensity matrix (equation 5).
 
@@ -63,6 +66,7 @@ def main(
         seed: seed of the keyed hash and the shuffles
         batch_size: windows scored at a time
         threads: CPU threads
+        resume_dir: folder for scores to go on from; removed at the end
     """
     set_threads(threads)
     collection, _ = read_collection(
@@ -84,9 +88,11 @@ def main(
             for repeat in range(shuffles)
         ]
     )
-    score = window_score(
-        load_reranker(checkpoint, model, model_seed, scorer), collection, batch_size
-    )
+    settings = [model, model_seed, scorer, window, n_queries, shuffles, seed, batch_size]
+    inputs = [passages, queries, vectors, query_vectors, run, checkpoint]
+    tape = tape_of(resume_dir, settings, inputs)
+    reranker = load_reranker(checkpoint, model, model_seed, scorer)
+    score = window_score(reranker, collection, batch_size, tape)
     counts = np.zeros((window, window), dtype=np.int64)
     heartbeat, flat = Heartbeat("propensity", len(shown)), 0
     for at in range(0, len(shown), BLOCK):
@@ -116,6 +122,8 @@ def main(
             "flat": flat,
         },
     )
+    if resume_dir:
+        forget_states(resume_dir)
     log.info("counted %d lists, %d cells empty", found.n_lists, found.zero_cells)
 
 

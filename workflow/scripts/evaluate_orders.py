@@ -14,11 +14,13 @@ from posbias.listwise.aggregation import item_orders
 from posbias.listwise.collection import Collection
 from posbias.listwise.lists import lists_run, read_collections, run_lists
 from posbias.listwise.orders import Lists, ndcg_of_lists, shuffled_lists, with_every_query
+from posbias.listwise.score_tape import tape_of
 from posbias.listwise.systems import ALONE, SEEDLESS, System, reading_record, trained_systems
 from posbias.listwise.windows import Score, rerank_sliding
 from posbias.measures.rank_stability import tau_psi
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import Qrels, Run, read_run, write_run
+from posbias.training.resumption import forget_states
 
 log = logging.getLogger("orders")
 ORIGINAL = 0  # the number of the first stage's own order; shuffled ones count from 1
@@ -116,6 +118,7 @@ def main(
     main_stage: str,
     evaluation: dict[str, Any],
     seed: int,
+    resume_dir: Path | None = None,
 ) -> None:
     """Evaluate one reranker by windows that slide over the candidates (Tables 1 to 3).
 
@@ -142,12 +145,17 @@ def main(
         main_stage: the first stage whose orders are shuffled too
         evaluation: window, stride, depth, shuffles, queries, cutoff, batch_size, threads
         seed: seed of the shuffled orders
+        resume_dir: folder for scores to go on from; removed at the end
     """
     set_threads(evaluation["threads"])
     loaded = read_collections(passages, queries, qrels, vectors, query_vectors, scorer["encoders"])
     found = Evaluation(evaluation, seed)
+    settings = ["orders", model, seeds, inferences, scorer, stages, main_stage, evaluation, seed]
+    inputs = [*passages, *queries, *qrels, *vectors, *query_vectors, *runs, *checkpoints]
+    tape = tape_of(resume_dir, settings, inputs)
+    batch = evaluation["batch_size"]
     systems: list[System | None] = list(
-        trained_systems(model, checkpoints, seeds, scorer, inferences, evaluation["batch_size"])
+        trained_systems(model, checkpoints, seeds, scorer, inferences, batch, tape)
     )
     if not checkpoints:
         systems.append(None)
@@ -186,6 +194,8 @@ def main(
         summary,
         {"tallies": found.tallies, "without_candidates": empty, "reading": reading_record(systems)},
     )
+    if resume_dir:
+        forget_states(resume_dir)
 
 
 if "snakemake" in globals():

@@ -11,11 +11,13 @@ from posbias.files import whole_file, write_json
 from posbias.listwise.lists import read_collections, run_lists
 from posbias.listwise.orders import ndcg_of_lists, shuffled_lists, with_every_query
 from posbias.listwise.permutations import answers
+from posbias.listwise.score_tape import tape_of
 from posbias.listwise.systems import reading_record, trained_systems
 from posbias.listwise.windows import rerank_sliding
 from posbias.logs import Heartbeat
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
+from posbias.training.resumption import forget_states
 
 log = logging.getLogger("permutations")
 
@@ -39,6 +41,7 @@ def main(
     orders: int,
     limit: int,
     seed: int,
+    resume_dir: Path | None = None,
 ) -> None:
     """Evaluate PermSC with 1 to `orders` shuffled orders (Figure 5).
 
@@ -62,13 +65,16 @@ def main(
         orders: shuffled orders at most
         limit: queries of each test set
         seed: seed of the shuffled orders
+        resume_dir: folder for scores to go on from; removed at the end
     """
     set_threads(evaluation["threads"])
     loaded = read_collections(passages, queries, qrels, vectors, query_vectors, scorer["encoders"])
     frames, tallies = [], []
-    systems = list(
-        trained_systems(model, checkpoints, seeds, scorer, ["plain"], evaluation["batch_size"])
-    )
+    settings = ["permutations", model, seeds, scorer, depths, evaluation, orders, limit, seed]
+    inputs = [*passages, *queries, *qrels, *vectors, *query_vectors, *runs, *checkpoints]
+    tape = tape_of(resume_dir, settings, inputs)
+    batch = evaluation["batch_size"]
+    systems = list(trained_systems(model, checkpoints, seeds, scorer, ["plain"], batch, tape))
     heartbeat = Heartbeat(f"permutations {model}", len(systems) * len(collections) * len(depths))
     for system in systems:
         for name, (collection, judged), run in zip(collections, loaded, runs, strict=True):
@@ -114,6 +120,8 @@ def main(
     with whole_file(values) as part:
         pd.concat(frames).to_parquet(part, index=False)
     write_json(summary, {"tallies": tallies, "reading": reading_record(systems)})
+    if resume_dir:
+        forget_states(resume_dir)
     log.info("%s: wrote %s", model, values)
 
 

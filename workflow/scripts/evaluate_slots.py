@@ -11,11 +11,13 @@ import pandas as pd
 from adapter import start
 from posbias.files import whole_file, write_json
 from posbias.listwise.lists import read_collection, run_lists
+from posbias.listwise.score_tape import tape_of
 from posbias.listwise.slots import eligible_lists, ranks_by_slot
 from posbias.listwise.systems import reading_record, trained_systems
 from posbias.measures.ndcg import ndcg_of_rank
 from posbias.models.encoder import set_threads
 from posbias.retrieval.trec import read_run
+from posbias.training.resumption import forget_states
 
 log = logging.getLogger("slots")
 
@@ -39,6 +41,7 @@ def main(
     cutoff: int,
     batch_size: int,
     threads: int,
+    resume_dir: Path | None = None,
 ) -> None:
     """Evaluate one reranker by the slot of the relevant passage (Figures 4 and 6).
 
@@ -61,6 +64,7 @@ def main(
         cutoff: of nDCG
         batch_size: windows scored at a time
         threads: CPU threads
+        resume_dir: folder for scores to go on from; removed at the end
     """
     set_threads(threads)
     collection, judged = read_collection(
@@ -72,7 +76,10 @@ def main(
     chosen = eligible_lists(lists, collection, judged, window, limit, dropped)
     query_ids = [collection.query_ids[query] for query, _, _ in chosen]
     frames, tallies = [], []
-    systems = list(trained_systems(model, checkpoints, seeds, scorer, inferences, batch_size))
+    settings = ["slots", model, seeds, scorer, inferences, batch_size, window, limit]
+    inputs = [passages, queries, qrels, vectors, query_vectors, run, *checkpoints]
+    tape = tape_of(resume_dir, settings, inputs)
+    systems = list(trained_systems(model, checkpoints, seeds, scorer, inferences, batch_size, tape))
     for system in systems:
         label = f"slots {system.name}/{system.seed}"
         ranks, tally = ranks_by_slot(chosen, system.score(collection), label)
@@ -104,6 +111,8 @@ def main(
             "reading": reading_record(systems),
         },
     )
+    if resume_dir:
+        forget_states(resume_dir)
 
 
 if "snakemake" in globals():

@@ -12,12 +12,12 @@ import numpy as np
 from adapter import start
 from posbias.corpus.segments import POSITIONS, segment_texts
 from posbias.errors import ConfigError, DataError
-from posbias.files import stream_jsonl, write_jsonl
+from posbias.files import files_state, stream_jsonl, write_jsonl
 from posbias.keyed import keyed_unit
 from posbias.models.encoder import set_threads
 from posbias.models.pinned_files import check_download
 from posbias.queries.activations import make_activation
-from posbias.queries.kept_scores import KeptMember, files_state
+from posbias.queries.kept_scores import KeptMember
 from posbias.queries.panel import PanelMember, make_member, needs_corpus
 from posbias.queries.verify import Verification, verify
 from posbias.training.resumption import forget_states

@@ -197,3 +197,16 @@ def content_hash(value: Any, length: int = 12) -> str:
     """Return a short hash of a JSON value that does not depend on the order of its keys."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:length]
+
+
+def files_state(path: Path) -> list[tuple[str, int, int]]:
+    """Return name, size and time of change of a file, or of each file of a folder.
+
+    That is how to see that they are the same as a while ago, without reading them.
+    """
+    path = Path(path)
+    return [
+        (file.relative_to(path.parent).as_posix(), file.stat().st_size, file.stat().st_mtime_ns)
+        for file in ([path] if path.is_file() else sorted(path.rglob("*")))
+        if file.is_file()
+    ]

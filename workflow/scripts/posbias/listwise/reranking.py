@@ -1,34 +1,43 @@
 """Scores of windows by a trained scorer, as plain arrays, and their training-free calibration."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from posbias.listwise.collection import Collection
+from posbias.listwise.score_tape import ScoreTape
 from posbias.listwise.scorers import ListwiseScorer
 from posbias.listwise.windows import Score
 
 PLACEHOLDER = "placeholder"  # document id of the passage without content
 
 
-def window_score(scorer: ListwiseScorer, collection: Collection, batch: int) -> Score:
+def window_score(
+    scorer: ListwiseScorer,
+    collection: Collection,
+    batch: int,
+    tape: ScoreTape | None = None,
+    who: str = "",
+) -> Score:
     """Return a function from query rows (B,) and passage rows (B, k) to scores (B, k), float64.
 
-    At most `batch` windows are in the model at a time.
+    At most `batch` windows are in the model at a time. tape: plays back what a killed run has
+    scored; who: the scorer's name on it.
     """
     import torch
 
-    def score(queries: np.ndarray, passages: np.ndarray) -> np.ndarray:
+    def of_batch(queries: np.ndarray, passages: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
-            parts = [
-                scorer.scores(
-                    collection, queries[at : at + batch], passages[at : at + batch]
-                ).double()
-                for at in range(0, len(queries), batch)
-            ]
-        if not parts:
-            return np.zeros(passages.shape)
-        return torch.cat(parts).cpu().numpy()
+            return scorer.scores(collection, queries, passages).double().cpu().numpy()
+
+    def score(queries: np.ndarray, passages: np.ndarray) -> np.ndarray:
+        parts = []
+        for at in range(0, len(queries), batch):
+            windows = (queries[at : at + batch], passages[at : at + batch])
+            compute = partial(of_batch, *windows)
+            parts.append(tape.scores(who, scorer, windows, compute) if tape else compute())
+        return np.concatenate(parts) if parts else np.zeros(passages.shape)
 
     return score
 

@@ -10,12 +10,12 @@ from posbias.errors import ConfigError, DataError
 from posbias.listwise.collection import Collection
 from posbias.listwise.cosine import CosineScorer
 from posbias.listwise.reranking import INFERENCE, window_score
+from posbias.listwise.score_tape import COUNTED, ScoreTape
 from posbias.listwise.scorers import ListwiseScorer, load_scorer
 from posbias.listwise.windows import Score
 from posbias.models.checkpoints import checked_settings
 
 log = logging.getLogger(__name__)
-COUNTED = ("windows_read", "answers_off_letters", "windows_shortened")
 ALONE = "first_stage"  # the key of lists that nobody reranked
 SEEDLESS = -1  # the seed of a system that was not trained
 
@@ -29,10 +29,12 @@ class System:
     scorer: ListwiseScorer | CosineScorer
     inference: str
     batch: int
+    tape: ScoreTape | None = None
 
     def score(self, collection: Collection) -> Score:
         """Return its scores of windows of one collection, whose last passage is the placeholder."""
-        plain = window_score(self.scorer, collection, self.batch)
+        who = f"{self.name}/{self.seed}"
+        plain = window_score(self.scorer, collection, self.batch, self.tape, who)
         return INFERENCE[self.inference](plain, len(collection.doc_ids) - 1)
 
 
@@ -87,11 +89,13 @@ def trained_systems(
     scorer: dict[str, Any],
     inferences: Sequence[str],
     batch: int,
+    tape: ScoreTape | None = None,
 ) -> Iterator[System]:
     """Yield a model's systems, seed by seed; a model without checkpoints is the cosine reference.
 
-    scorer: the listwise.scorer block of the config. Raises DataError for another model's
-    checkpoint, ConfigError for an unknown way of inference.
+    scorer: the listwise.scorer block of the config. tape: of the evaluation, for what a killed run
+    has scored. Raises DataError for another model's checkpoint, ConfigError for an unknown way of
+    inference.
     """
     unknown = [name for name in inferences if name not in INFERENCE]
     if unknown:
@@ -99,9 +103,9 @@ def trained_systems(
     if checkpoints and len(checkpoints) != len(seeds):
         raise ConfigError(f"{model}: {len(checkpoints)} checkpoints for {len(seeds)} seeds.")
     if not checkpoints:
-        yield System(model, SEEDLESS, CosineScorer(), "plain", batch)
+        yield System(model, SEEDLESS, CosineScorer(), "plain", batch, tape)
         return
     for checkpoint, seed in zip(checkpoints, seeds, strict=True):
         module = load_reranker(checkpoint, model, seed, scorer)
         for inference in inferences:
-            yield System(system_name(model, inference), seed, module, inference, batch)
+            yield System(system_name(model, inference), seed, module, inference, batch, tape)

@@ -46,12 +46,3 @@ class KeptMember:
         used, rows = np.unique(documents, return_inverse=True)
         texts = [self.segments[index] for index in used]
         return content_hash([self.settings, list(queries), rows.tolist(), texts], length=32)
-
-
-def files_state(folder: Path) -> list[tuple[str, int, int]]:
-    """Return name, size and time of change of each file of a model, to see that it is the same."""
-    return [
-        (path.relative_to(folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in sorted(Path(folder).rglob("*"))
-        if path.is_file()
-    ]
