@@ -1,6 +1,7 @@
 """The log of paid answers: what a kill, a full disk, a second run or a hand can do to it."""
 
 import errno
+import fcntl
 import functools
 import json
 import logging
@@ -17,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posbias.errors import DataError, PosbiasError
+from posbias.locks import LockedError
 from posbias.logs import Heartbeat
 from posbias.queries import answer_log
-from posbias.queries.answer_log import AnswerLog, LockedError, fingerprint
+from posbias.queries.answer_log import AnswerLog, fingerprint
 from posbias.queries.chat import ChatAnswer, ChatRequest
 from posbias.queries.logged_answerer import LoggedAnswerer, Unpaid, outcome
 
@@ -186,7 +188,7 @@ def test_a_file_system_without_locks_is_refused(tmp_path, monkeypatch):
     def no_locks(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(answer_log.fcntl, "flock", no_locks)
+    monkeypatch.setattr(fcntl, "flock", no_locks)
     with pytest.raises(PosbiasError, match=r"no locks.*another disk"), AnswerLog(tmp_path / "a"):
         pass
 

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -130,6 +131,6 @@ def test_a_second_process_on_the_same_log_is_turned_away(server, scripts, tmp_pa
     _, said = second.communicate(timeout=60)
     go_on.set()
     assert second.returncode != 0
-    assert f"another run (process {first.pid}) is writing to it" in said
+    assert f"another run (process {first.pid} on {socket.gethostname()}) is writing to it" in said
     assert len(finished(first)) == len(PROMPTS)
     assert server.paid == Counter(PROMPTS)

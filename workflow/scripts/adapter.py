@@ -5,6 +5,7 @@ params. `start(main, snakemake)` binds a rule to them; `start(main)` builds a co
 the signature, so that `python workflow/scripts/<name>.py --help` always tells the truth.
 """
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from posbias.errors import PosbiasError
+from posbias.locks import held
 from posbias.logs import set_up_logging
 
 # Inputs that a rule has for the sake of its reruns: library files, files of users' folders.
@@ -35,7 +37,10 @@ def start(main: Callable[..., None], rule: Any = None) -> None:
     set_up_logging(Path(rule.log[0]) if rule is not None and len(rule.log) else None)
     try:
         if rule is not None:
-            main(**rule_arguments(rule))
+            arguments = rule_arguments(rule)
+            states = arguments.get("resume_dir")
+            with held(states) if states else contextlib.nullcontext():
+                main(**arguments)
         else:
             from jsonargparse import auto_cli
 

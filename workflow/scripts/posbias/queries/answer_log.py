@@ -6,7 +6,6 @@ only ever added; the sum of their dollars is what the study has cost so far.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from posbias.errors import DataError, PosbiasError
 from posbias.files import named_disk_faults
+from posbias.locks import NoLocksError, take_lock
 from posbias.queries.chat import ChatAnswer, ChatRequest
 
 log = logging.getLogger(__name__)
@@ -25,10 +25,6 @@ log = logging.getLogger(__name__)
 SYNC_SECONDS = 1.0  # a killed process loses nothing; a power cut loses at most this much
 # An answer whose fault may pass is never found here, so that nothing is kept of this.
 ANSWER_FIELDS = tuple(field.name for field in fields(ChatAnswer) if field.name != "passing")
-
-
-class LockedError(PosbiasError):
-    """Another process writes to the same log."""
 
 
 def fingerprint(settings: dict, request: ChatRequest) -> str:
@@ -78,7 +74,7 @@ class AnswerLog:
     def __enter__(self) -> "AnswerLog":
         with named_disk_faults(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock_file = _lock(self.path.with_name(f".{self.path.name}.lock"), self.path)
+            self._lock_file = self._locked()
             try:
                 self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
                 self._synced = time.monotonic()
@@ -95,6 +91,15 @@ class AnswerLog:
                     self.sync()
             finally:
                 self._close()
+
+    def _locked(self) -> int:
+        try:
+            return take_lock(self.path.with_name(f".{self.path.name}.lock"), self.path)
+        except NoLocksError as fault:
+            raise PosbiasError(
+                f"{fault}, so that two runs could pay for the same answers; put the log on another "
+                "disk."
+            ) from fault
 
     def _close(self) -> None:
         for descriptor in (self._file, self._lock_file):
@@ -202,26 +207,3 @@ class AnswerLog:
 def _write(descriptor: int, raw: bytes) -> None:
     while raw:
         raw = raw[os.write(descriptor, raw) :]
-
-
-def _lock(path: Path, locked: Path) -> int:
-    """Take the lock, which ends with the process however it ends, and write our number into it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as fault:
-        owner = os.read(descriptor, 20).decode("ascii", "replace").strip() or "unknown"
-        os.close(descriptor)
-        raise LockedError(
-            f"{locked}: another run (process {owner}) is writing to it; wait for its end or stop "
-            "it, then run again."
-        ) from fault
-    except OSError as fault:
-        os.close(descriptor)
-        raise PosbiasError(
-            f"{path}: this file system has no locks ({fault.strerror}), so that two runs could "
-            "pay for the same answers; put the log on another disk."
-        ) from fault
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, str(os.getpid()).encode("ascii"))
-    return descriptor

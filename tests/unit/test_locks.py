@@ -1,0 +1,124 @@
+"""A folder of states belongs to one process; the lock ends with it, and leaves nothing behind."""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from posbias.locks import LockedError, NoLocksError, held, take_lock
+
+HOLDING = """
+import sys, time
+from posbias.locks import held
+with held(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path, scripts):
+    """A process that holds the folder `states`."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDING, tmp_path / "resume/states"],
+        cwd=scripts,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_second_process_is_told_of_the_first_and_changes_nothing(tmp_path, holder):
+    states = tmp_path / "resume/states"
+    before = sorted(tmp_path.rglob("*"))
+    with (
+        pytest.raises(LockedError, match=rf"resume/states: another run \(process {holder.pid} on "),
+        held(states),
+    ):
+        pytest.fail("two hold it")
+    assert sorted(tmp_path.rglob("*")) == before
+    with held(tmp_path / "resume/others"):
+        pass
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path, holder):
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    with held(tmp_path / "resume/states"):
+        assert (tmp_path / "resume/.states.lock").read_text().startswith(f"{os.getpid()} on ")
+    assert list((tmp_path / "resume").iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError("a fault of the job")])
+def test_afterwards_it_is_free_and_only_states_are_left(tmp_path, fault):
+    states = tmp_path / "resume/states"
+    try:
+        with held(states):
+            states.mkdir()
+            if fault:
+                raise fault
+    except RuntimeError as raised:
+        assert raised is fault
+    assert list(tmp_path.rglob("*")) == [tmp_path / "resume", states]
+    with held(states):
+        pass
+
+
+def test_a_file_system_without_locks_brings_a_warning(tmp_path, monkeypatch, caplog):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with held(tmp_path / "states"):
+        pass
+    assert "no locks" in caplog.text and "would not be noticed" in caplog.text
+    with pytest.raises(NoLocksError, match="no locks"):
+        take_lock(tmp_path / "lock", tmp_path)
+
+
+def test_a_lock_whose_file_was_removed_in_between_is_none(tmp_path, monkeypatch):
+    path, real, taken = tmp_path / "lock", fcntl.flock, []
+
+    def flock(descriptor, how):
+        if not taken:
+            path.unlink()  # what its last owner does at its end
+        taken.append(descriptor)
+        real(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    descriptor = take_lock(path, path)
+    assert len(taken) == 2 and path.exists()
+    with pytest.raises(LockedError):
+        take_lock(path, path)
+    os.close(descriptor)
+
+
+def test_of_many_at_once_one_holds_it_at_a_time(tmp_path):
+    inside, most, refused = [], [], []
+
+    def work():
+        for _ in range(40):
+            try:
+                with held(tmp_path / "resume/states"):
+                    inside.append(1)
+                    most.append(len(inside))
+                    inside.pop()
+            except LockedError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) + len(refused) == 4 * 40
+    assert max(most) == 1
+    assert list((tmp_path / "resume").iterdir()) == []
