@@ -13,7 +13,7 @@ from posbias.listwise.ips import ips_rank_loss
 from posbias.listwise.losses import joint_loss, rank_loss, ranks_of
 from posbias.listwise.propensity import ItemWeights
 from posbias.listwise.scorers import ListwiseScorer
-from posbias.training.arguments import shared_arguments
+from posbias.training.arguments import keep_to_one_gpu, shared_arguments
 from posbias.training.progress import progress_callback
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def make_reranker_trainer(
         remove_unused_columns=False,
         label_names=[],
     )
+    keep_to_one_gpu(arguments)
     trainer = RerankerTrainer(
         model=scorer,
         args=arguments,

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from posbias.report.objects import INTERVAL, MAYBE, Each, read_object
-from posbias.report.printed import DASH, Cell, percent, span
+from posbias.report.printed import Cell, percent, span
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 MEASURES = {

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from posbias.errors import DataError
-from posbias.report.printed import DASH, MINUS
+from posbias.report.signs import DASH, MINUS
 
 TABLE_1, TABLE_3, TABLE_4 = "Tables 1, 8", "Table 3", "Table 4"
 TABLE_6, TABLE_7, TABLE_11, TABLE_12 = "Table 6", "Table 7", "Table 11", "Table 12"

@@ -25,7 +25,7 @@ from posbias.report.direction_rules import VERDICTS
 from posbias.report.inconsistencies import KINDS
 from posbias.report.mapping_pages import BENCHMARK_HEADS
 from posbias.report.paper_vs_ours import Compared, Comparison, summary
-from posbias.report.printed import DASH
+from posbias.report.signs import DASH
 from posbias.report.tolerances import CLASSES, tolerance_lines
 
 SIDE = 150  # units of a scatter's square

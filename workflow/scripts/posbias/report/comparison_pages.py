@@ -24,7 +24,7 @@ from posbias.report.page import HEAVY, LIGHT, put, rule
 from posbias.report.paged import STEP, Book
 from posbias.report.paired_grid import KEY_NOTE, OURS, draw_table, tables_of
 from posbias.report.paper_vs_ours import Comparison, summary
-from posbias.report.printed import DASH
+from posbias.report.signs import DASH
 from posbias.report.tolerances import CLASSES, OTHER_SCALE, tolerance_lines
 
 TITLE = "The retriever study's numbers: the paper's and ours"

@@ -19,7 +19,7 @@ from posbias.report.direction_rules import (
 from posbias.report.page import LIGHT, put, rule
 from posbias.report.paged import STEP, Book
 from posbias.report.paper_vs_ours import Comparison
-from posbias.report.printed import DASH
+from posbias.report.signs import DASH
 
 DIRECTION_NOTE = (
     "Each claim is one number made of the cells named in it, by one rule for the paper's cells and "

@@ -8,8 +8,9 @@ import pandas as pd
 
 from posbias.errors import ConfigError, DataError
 from posbias.report.objects import AGAIN, INTERVAL, NUMBER, read_object
-from posbias.report.printed import MINUS, Cell, count_range, span
+from posbias.report.printed import Cell, count_range, span
 from posbias.report.records import SETTING_LABELS
+from posbias.report.signs import MINUS
 from posbias.report.tables import Column, Grid, Section
 
 POINT = {"position": int, "mean": NUMBER, "low": NUMBER, "high": NUMBER}

@@ -7,7 +7,8 @@ import pandas as pd
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
 from posbias.report.csv_tables import read_table
-from posbias.report.printed import DASH, MINUS, Cell
+from posbias.report.printed import Cell
+from posbias.report.signs import DASH, MINUS
 from posbias.report.tables import Column, Grid, Section
 
 COLUMNS = ("filter", "kept", "share", *(f"{p}{end}" for p in POSITIONS for end in ("", "_share")))

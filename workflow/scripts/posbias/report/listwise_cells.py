@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.report.printed import DASH, MINUS, Cell, fraction, span
+from posbias.report.printed import Cell, fraction, span
+from posbias.report.signs import DASH, MINUS
 from posbias.report.tables import Section
 
 ABOVE, BELOW = "†", "‡"

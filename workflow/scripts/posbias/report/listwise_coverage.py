@@ -4,7 +4,8 @@ import pandas as pd
 
 from posbias.report.listwise_cells import known
 from posbias.report.listwise_records import Record, part
-from posbias.report.printed import DASH, Cell, percent
+from posbias.report.printed import Cell, percent
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 KINDS = {"none": "none", "random": "random orders", "rotation": "rotated groups (Pos-Aug)"}

@@ -22,8 +22,9 @@ from posbias.report.listwise_records import (
     label_of,
     part,
 )
-from posbias.report.printed import DASH, Cell, bold_marks, fraction
+from posbias.report.printed import Cell, bold_marks, fraction
 from posbias.report.provenance import interval_text
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 MODELS, IPS_ONLY = "models", "ips_only"

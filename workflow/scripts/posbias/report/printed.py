@@ -9,9 +9,8 @@ import pandas as pd
 from posbias.report.provenance import interval_text
 from posbias.report.psi_table import ALONE
 from posbias.report.records import SETTING_LABELS
+from posbias.report.signs import DASH, MINUS
 
-DASH = "–"
-MINUS = "\N{MINUS SIGN}"
 GROUPING_NAMES = {
     "thirds": "the begin, middle and end thirds of the document",
     "characters": "the character buckets of the evidence",

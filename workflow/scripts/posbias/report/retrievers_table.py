@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from posbias.report.printed import DASH, Cell
+from posbias.report.printed import Cell
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 COLUMNS = (

@@ -9,13 +9,14 @@ import pandas as pd
 from posbias.errors import DataError
 from posbias.measures.groups import BACK, FRONT, MID
 from posbias.report.objects import read_object
-from posbias.report.printed import DASH, Cell, count_range, fraction, span
+from posbias.report.printed import Cell, count_range, fraction, span
 from posbias.report.records import (
     SETTING_LABELS,
     by_retriever,
     grouping_of,
     require_all_settings,
 )
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 GROUPING = "zones"

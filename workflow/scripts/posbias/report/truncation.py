@@ -8,7 +8,8 @@ import pandas as pd
 from posbias.corpus.segments import POSITIONS
 from posbias.errors import DataError
 from posbias.report.csv_tables import read_table
-from posbias.report.printed import DASH, Cell, percent
+from posbias.report.printed import Cell, percent
+from posbias.report.signs import DASH
 from posbias.report.tables import Column, Grid, Section
 
 TEXTS, COUNTS = ("retriever", "label", "bin", "position"), ("n", "partly", "wholly")

@@ -1,7 +1,10 @@
 """Arguments of the library's trainers that all trainings share: both studies' config blocks."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformers import TrainingArguments
 
 
 def shared_arguments(
@@ -33,3 +36,12 @@ def shared_arguments(
         "disable_tqdm": True,
         "dataloader_pin_memory": False,
     }
+
+
+def keep_to_one_gpu(arguments: "TrainingArguments") -> None:
+    """Make a trainer use one GPU, however many the machine shows.
+
+    By itself it would give each a batch and put a wrapper around the model: batches, and with them
+    in-batch negatives and steps, would depend on the machine.
+    """
+    arguments._n_gpu = min(arguments.n_gpu, 1)

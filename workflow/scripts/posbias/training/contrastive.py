@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from posbias.errors import ConfigError, DataError
 from posbias.models.retriever import bf16_wanted
-from posbias.training.arguments import shared_arguments
+from posbias.training.arguments import keep_to_one_gpu, shared_arguments
 from posbias.training.progress import progress_callback
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def make_trainer(
         prompts={"anchor": encoder.prompts["query"]},
         bf16=bf16,
     )
+    keep_to_one_gpu(arguments)
     if options.get("gradient_checkpointing", False):
         encoder[0].model.activation_checkpointing_enable({"use_reentrant": False})
     trainer = Trainer(
