@@ -21,6 +21,7 @@ rule measure_segments:
     resources:
         mem_mb=4000,
         runtime=240,
+        accelerators=1,
     params:
         retriever="{retriever}",
         entry=retriever_entry,
@@ -85,6 +86,7 @@ rule measure_evidence_moving:
     resources:
         mem_mb=4000,
         runtime=240,
+        accelerators=1,
     params:
         retriever="{retriever}",
         label=lambda wildcards: retriever_entry(wildcards)["label"],
@@ -115,12 +117,14 @@ rule audit_queries:
         "<logs>/audit_queries.log",
     benchmark:
         "<benchmarks>/audit_queries.tsv"
+    localrule: JUDGE["kind"] == "openai"
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=1440,
+        accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         thresholds=lookup(dpath="verification/thresholds", within=config),
         judge=lookup(dpath="analyses/audit/judge", within=config),

@@ -25,6 +25,7 @@ rule search_corpus:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         retriever="{retriever}",
         settings=SETTINGS,
@@ -104,6 +105,7 @@ rule evaluate_reference:
     resources:
         mem_mb=3000,
         runtime=120,
+        accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         reference=lambda wildcards: REFERENCES[wildcards.reference],
         model_names=lambda wildcards: models_of([REFERENCES[wildcards.reference]]),

@@ -47,6 +47,7 @@ rule embed_passages:
     resources:
         mem_mb=2000,
         runtime=240,
+        accelerators=1,
     params:
         placeholder=lookup(dpath="listwise/embedding/placeholder", within=config),
         max_tokens=lookup(dpath="listwise/embedding/max_tokens", within=config),
@@ -116,6 +117,7 @@ rule search_first_stages:
     resources:
         mem_mb=3000,
         runtime=120,
+        accelerators=1,
     params:
         stages=lookup(dpath="listwise/first_stages", within=config),
         depth=lookup(dpath="listwise/depth", within=config),

@@ -21,6 +21,7 @@ rule evaluate_slots:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         model="{system}",
         seeds=lookup(dpath="listwise/seeds", within=config),
@@ -31,6 +32,8 @@ rule evaluate_slots:
         cutoff=lookup(dpath="listwise/cutoff", within=config),
         batch_size=lookup(dpath="listwise/batch_size", within=config),
         threads=lookup(dpath="listwise/threads", within=config),
+        # Not an output: a killed job goes on from the scores it had.
+        resume_dir=f"results/{config['scale']}/resume/slots-{{system}}",
     message:
         "placing the relevant passage at every slot for {wildcards.system}"
     script:
@@ -59,6 +62,7 @@ rule evaluate_orders:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         model="{system}",
         seeds=lookup(dpath="listwise/seeds", within=config),
@@ -69,6 +73,8 @@ rule evaluate_orders:
         main_stage=lookup(dpath="listwise/main_stage", within=config),
         evaluation=listwise_evaluation("depth", **LISTWISE["evaluation"]["orders"]),
         seed=SEED,
+        # Not an output: a killed job goes on from the scores it had.
+        resume_dir=f"results/{config['scale']}/resume/orders-{{system}}",
     message:
         "reranking original and shuffled orders by {wildcards.system} (progress: {log})"
     script:
@@ -97,6 +103,7 @@ rule evaluate_permutations:
     resources:
         mem_mb=3000,
         runtime=480,
+        accelerators=1,
     params:
         model="{system}",
         seeds=lookup(dpath="listwise/seeds", within=config),
@@ -107,6 +114,8 @@ rule evaluate_permutations:
         orders=lookup(dpath="listwise/evaluation/permutations/orders", within=config),
         limit=lookup(dpath="listwise/evaluation/permutations/queries", within=config),
         seed=SEED,
+        # Not an output: a killed job goes on from the scores it had.
+        resume_dir=f"results/{config['scale']}/resume/permutations-{{system}}",
     message:
         "aggregating shuffled orders of {wildcards.system} (progress: {log})"
     script:

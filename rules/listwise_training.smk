@@ -106,6 +106,7 @@ rule train_reranker:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         model="{reranker}",
         entry=lookup(dpath="listwise/models/{reranker}", within=config),
@@ -141,6 +142,7 @@ rule estimate_propensity:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         model=lookup(dpath="listwise/roles/baseline", within=config),
         model_seed=lambda wildcards: int(wildcards.rerank_seed),
@@ -151,6 +153,8 @@ rule estimate_propensity:
         seed=SEED,
         batch_size=lookup(dpath="listwise/batch_size", within=config),
         threads=lookup(dpath="listwise/threads", within=config),
+        # Not an output: a killed job goes on from the scores it had.
+        resume_dir=f"results/{config['scale']}/resume/propensity-{{rerank_seed}}",
     message:
         "estimating propensities, seed {wildcards.rerank_seed} (progress: {log})"
     script:

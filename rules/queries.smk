@@ -20,6 +20,7 @@ rule choose_personas:
     resources:
         mem_mb=8000,
         runtime=600,
+        accelerators=1,
     params:
         options=PERSONAS,
     message:
@@ -71,12 +72,14 @@ rule generate_queries:
         "<logs>/generate_queries.log",
     benchmark:
         "<benchmarks>/generate_queries.tsv"
+    localrule: GENERATOR["kind"] == "openai"
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=2880,
+        accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         generator=lookup(dpath="queries/generator", within=config),
         entry=GENERATOR,

@@ -22,6 +22,7 @@ rule train_retriever:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         retriever="{retriever}",
         setting="{setting}",

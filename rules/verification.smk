@@ -21,6 +21,7 @@ rule score_candidates:
     resources:
         mem_mb=3000,
         runtime=240,
+        accelerators=1,
     params:
         panel=lookup(dpath="verification/panel", within=config),
         model_names=PANEL_MODELS,
