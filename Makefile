@@ -17,6 +17,7 @@ TORCH_ARGS ?=
 CORES ?= all
 PYTEST_ARGS ?=
 PLAN ?= paper
+STATUS_ARGS ?=
 
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
@@ -39,7 +40,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install reinstall demo figures release test test-fast bench plan report lint format clean
+.PHONY: help install reinstall demo figures release test test-fast bench plan report status lint format clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +76,9 @@ bench: install ## measure speed as ratios to the plain way, about a minute
 
 plan: install ## print what the paper scale would cost: GPU-hours, disk, dollars (PLAN=smol: another)
 	$(RUN) python workflow/scripts/plan.py --configs '[config.yaml, config/$(PLAN).yaml]'
+
+status: install ## print how a run stands: done, running, failed, time left (STATUS_ARGS: see docs/recovery.md)
+	@$(RUN) python workflow/scripts/status.py $(STATUS_ARGS)
 
 report: install ## write figures/report.html: every result, its code and its run times
 	$(RUN) snakemake --cores $(CORES)

@@ -1,13 +1,18 @@
 """Every kind of link of the paper scale in one run, on local files in the true formats."""
 
+import contextlib
 import json
 import re
+import shutil
+import signal
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 from runs import csv_rows, jobs, lent_copy, snakemake, succeed
+from test_interruption import interrupt, start, wait_until
 
 import fake_openai
 from benchmark_files import write_json_lines, write_parquet
@@ -153,6 +158,19 @@ def leads(root):
     return read_leads(find_asset(**asset_of(config, "leads")), 192, 287, 300, 42, Counter())
 
 
+@contextlib.contextmanager
+def serving():
+    """Yield a server that replies as above."""
+    with pytest.MonkeyPatch.context() as patch, fake_openai.FakeOpenAI() as server:
+        patch.setattr(fake_openai, "answer_to", reply)
+        yield server
+
+
+def access(server) -> dict[str, str]:
+    """Return the variables in which the configuration looks for a server and its key."""
+    return {"TOY_KEY": fake_openai.KEY, "TOY_URL": server.url}
+
+
 @pytest.fixture(scope="module")
 def chain(snapshot, leads, tmp_path_factory):
     """A copy in which the chain ran once; `run.txt` is its output, `paid.json` the bill."""
@@ -166,14 +184,9 @@ def chain(snapshot, leads, tmp_path_factory):
         for family in ("gpt2", "longformer", "tinyllama_nope"):
             write_checkpoint(family, copy / "data" / family)
         save_random(copy / "data/reranker")
-        with pytest.MonkeyPatch.context() as patch, fake_openai.FakeOpenAI() as server:
-            patch.setattr(fake_openai, "answer_to", reply)
+        with serving() as server:
             server.faults["POST /batches"] = ["500"]
-            told = succeed(
-                copy,
-                *snakemake(*TARGETS, overlays=(OVERLAY,)),
-                more={"TOY_KEY": fake_openai.KEY, "TOY_URL": server.url},
-            )
+            told = succeed(copy, *snakemake(*TARGETS, overlays=(OVERLAY,)), more=access(server))
             paid = {"prompts": len(server.paid), "calls": sum(server.bill().values())}
         (copy / "run.txt").write_text(told, encoding="utf-8")
         (copy / "paid.json").write_text(json.dumps(paid), encoding="utf-8")
@@ -211,6 +224,26 @@ def test_every_answer_is_paid_once_and_the_estimate_knew_their_number(chain):
     assert (chain / RESULTS / "answers/hosted.jsonl").is_file()
     assert (chain / RESULTS / "answers/audit-hosted_judge.jsonl").is_file()
     assert fake_openai.KEY not in (chain / "run.txt").read_text("utf-8")
+
+
+def test_a_killed_run_of_queries_pays_nothing_twice_and_ends_with_the_same_bytes(chain, tmp_path):
+    asked = (f"{RESULTS}/queries/candidates.jsonl", f"{RESULTS}/queries/summary.json")
+    with lent_copy(chain, tmp_path / "killed") as copy, serving() as server:
+        for folder in ("queries", "answers"):
+            shutil.rmtree(copy / RESULTS / folder)
+        command = snakemake(*asked, overlays=(OVERLAY,))
+        killed = threading.Event()
+        server.on_paid = lambda: len(server.paid) < 100 or killed.wait(60)
+        driver = start(copy, *command, more=access(server))
+        wait_until(copy, driver, lambda copy: len(server.paid) >= 100)
+        interrupt(copy, driver, signal.SIGKILL, alone=False)
+        killed.set()
+        assert not any((copy / name).exists() for name in asked)
+        succeed(copy, *snakemake("--unlock", overlays=(OVERLAY,)))
+        succeed(copy, *command, more=access(server))
+        assert set(server.bill().values()) == {1}
+        for name in asked:
+            assert (copy / name).read_bytes() == (chain / name).read_bytes(), name
 
 
 def test_the_tables_rows_are_the_retrievers_and_the_reference(chain):
