@@ -65,11 +65,11 @@ figures: install ## build every figure and table of the retriever study, and the
 release: install ## write released/mini.tar.xz: the measures of a whole run, to draw figures from
 	$(RUN) snakemake --cores $(CORES) released/mini.tar.xz
 
-test: lint ## check style, then run every test, whole workflow runs too
-	$(RUN) pytest $(PYTEST_ARGS)
+test: lint test-fast ## check style, then run every test, whole workflow runs too
+	$(RUN) pytest -m slow $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev ## run the quick tests, five minutes
-	$(RUN) pytest -m "not slow" $(PYTEST_ARGS)
+test-fast: $(VENV)/.installed-dev ## run the quick tests on two cores, three minutes
+	$(RUN) pytest -m "not slow" -n 2 $(PYTEST_ARGS)
 
 bench: install ## measure speed as ratios to the plain way, about a minute
 	$(RUN) PYTHONPATH=workflow/scripts python tests/bench/run.py

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import TrainingArguments
 
 from listwise_toy import BODY, OPTIONS, toy_collection
 from posbias.errors import ConfigError, DataError, DivergedError
@@ -64,6 +65,15 @@ def trainer_of(folder, found, steps, objective=PLAIN, seed=3, slot_scale=1.0, **
     return make_reranker_trainer(
         module, COLLECTION, found, objective, options, steps, seed, folder, "toy"
     )
+
+
+def test_a_machine_that_shows_four_gpus_trains_the_scorer_itself_on_one(tmp_path, monkeypatch):
+    shown = property(lambda arguments: arguments._n_gpu or 4)  # there are none here
+    monkeypatch.setattr(TrainingArguments, "n_gpu", shown)
+    trainer = trainer_of(tmp_path, examples(), 2)
+    assert trainer.args.train_batch_size == TRAINING["batch_size"]
+    trainer.train()
+    assert trainer.model_wrapped is trainer.model
 
 
 def weights(trainer) -> torch.Tensor:

@@ -14,6 +14,7 @@ import pytest
 import torch
 import yaml
 from sentence_transformers.base.losses.gradcache import _minibatch_ranges
+from transformers import TrainingArguments
 
 import train_retriever
 from family_checkpoints import ENTRIES, write_checkpoint
@@ -178,6 +179,15 @@ def recorded_training(model, pairs, states, resume=None, **changes):
     recorder = Recorder(trainer)
     trainer.train(resume_from_checkpoint=resume)
     return trainer, recorder.batches
+
+
+def test_a_machine_that_shows_four_gpus_gives_batches_to_one(model, tmp_path, monkeypatch):
+    shown = property(lambda arguments: arguments._n_gpu or 4)  # there are none here
+    monkeypatch.setattr(TrainingArguments, "n_gpu", shown)
+    plain = TrainingArguments(output_dir=tmp_path, per_device_train_batch_size=8)
+    assert plain.train_batch_size == 4 * 8
+    trainer = make_trainer(model, some_pairs(), OPTIONS, 1e-3, 5, tmp_path, "t")
+    assert trainer.args.train_batch_size == OPTIONS["batch_size"]
 
 
 def test_pairs_that_share_their_document_do_not_hang_a_training(model, tmp_path):

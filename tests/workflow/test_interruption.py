@@ -176,7 +176,7 @@ def test_a_killed_evaluation_of_a_reranker_goes_on_to_the_same_bytes(finished):
     """Window by window and with many orders, it takes seconds even at this size."""
     name = f"{RESULTS}/listwise/evaluation/orders/debiasfirst"
     outputs = [f"{name}{ending}" for ending in (".parquet", ".stability.parquet", ".json")]
-    change = "listwise: {batch_size: 1, evaluation: {orders: {shuffles: 150}}}"
+    change = "listwise: {batch_size: 1, evaluation: {orders: {shuffles: 60}}}"
     command = snakemake(
         *outputs, "--allowed-rules", "evaluate_orders",
         overlays=(write_overlay(finished, change),),
@@ -204,14 +204,14 @@ def begin_one_training(copy: Path) -> str:
 
 
 def test_of_two_runs_that_start_at_once_one_is_turned_away(reference, finished):
-    command = snakemake(begin_one_training(finished))
+    target = begin_one_training(finished)
+    command = snakemake(target)
     drivers = [start(finished, *command) for _ in range(2)]
     codes = [driver.wait(timeout=LIMIT) for driver in drivers]
     said = (finished / "broken.txt").read_text()
     assert sorted(codes) == [0, 1], said[-4000:]
     assert said.count("LockException") == 1 and "Directory cannot be locked" in said
-    succeed(finished, *snakemake())
-    assert differences(reference, finished) == []
+    assert hashes(finished, target) == hashes(reference, target) != {}
 
 
 def test_a_run_that_was_unlocked_by_mistake_is_not_spoilt_by_a_second_one(reference, finished):
@@ -227,5 +227,4 @@ def test_a_run_that_was_unlocked_by_mistake_is_not_spoilt_by_a_second_one(refere
         assert "resume/bert-begin: another run (process " in text
     os.killpg(first.pid, signal.SIGCONT)
     assert first.wait(timeout=LIMIT) == 0, (finished / "broken.txt").read_text()[-4000:]
-    succeed(finished, *snakemake())
-    assert differences(reference, finished) == []
+    assert hashes(finished, target) == hashes(reference, target) != {}
