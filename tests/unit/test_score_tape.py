@@ -109,6 +109,37 @@ def test_a_tape_of_other_windows_is_left_where_they_differ(tmp_path, caplog, at)
     assert again.computed == 0
 
 
+def cut(whole: bytes) -> bytes:
+    return whole[: len(whole) // 2]
+
+
+def flip(whole: bytes) -> bytes:
+    middle = len(whole) // 2
+    return whole[:middle] + bytes([whole[middle] ^ 0xFF]) + whole[middle + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [cut, flip, lambda whole: b"", lambda whole: b"PK\x03\x04" + b"0" * 60, lambda whole: None],
+    ids=["cut", "flipped", "empty", "foreign", "missing"],
+)
+@pytest.mark.parametrize("at", [0, 4, 7])
+def test_a_damaged_piece_costs_time_only(tmp_path, damage, at):
+    expected = run(ScoreTape(tmp_path, 0), Scorer())
+    piece = tmp_path / f"{at:06d}.npz"
+    left = damage(piece.read_bytes())
+    if left is None:
+        piece.unlink()
+    else:
+        piece.write_bytes(left)
+    scorer, tape = Scorer(), ScoreTape(tmp_path, 0)
+    assert same(run(tape, scorer), expected)
+    assert (tape.played, scorer.computed) == (at, len(BATCHES) - at)
+    again = Scorer()
+    assert same(run(ScoreTape(tmp_path, 0), again), expected)
+    assert again.computed == 0
+
+
 def test_the_same_windows_of_another_reranker_are_others(tmp_path):
     run(ScoreTape(tmp_path, 0), Scorer())
     scorer = Scorer()

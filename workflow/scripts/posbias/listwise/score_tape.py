@@ -7,6 +7,8 @@ one had scored is played back in that order, and only the rest is computed.
 import hashlib
 import logging
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from posbias.files import content_hash, files_state, whole_file
 log = logging.getLogger(__name__)
 
 SECONDS = 5.0  # of scoring that a kill may cost at most, beside the batch under way
+# What reading a piece raises that a power cut has left without its end, or without anything.
+UNREADABLE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
 # What a language model counts while it reads windows; see systems.reading_record.
 COUNTED = ("windows_read", "answers_off_letters", "windows_shortened")
 
@@ -56,12 +60,14 @@ class ScoreTape:
 
     def _read(self) -> Iterator[tuple[bytes, np.ndarray, list[int]]]:
         while (path := self._piece(self._pieces)).is_file():
+            try:
+                piece = _batches(path)
+            except UNREADABLE as fault:
+                log.warning("%s: cannot be read (%s); scoring anew from here", path, fault)
+                self._drop_from_here()
+                return
             self._pieces += 1
-            with np.load(path) as piece:
-                digests, shapes, counts = piece["digests"], piece["shapes"], piece["counts"]
-                scores = np.split(piece["scores"], np.cumsum(shapes.prod(axis=1))[:-1])
-            for digest, of, shape, counted in zip(digests, scores, shapes, counts, strict=True):
-                yield digest.tobytes(), of.reshape(shape), counted.tolist()
+            yield from piece
 
     def scores(
         self, who: str, scorer: Any, windows: Windows, compute: Callable[[], np.ndarray]
@@ -96,9 +102,14 @@ class ScoreTape:
             log.info("resuming from %d batches of windows that were scored before", self.played)
         if not whole:
             log.warning("%s: holds other windows from here on; scoring these", self.folder)
-            self._pieces -= 1  # the piece in which they differ, and all that follow
-            for path in sorted(self.folder.glob("*.npz"))[self._pieces :]:
-                path.unlink()
+            self._pieces -= 1  # the piece in which they differ
+            self._drop_from_here()
+
+    def _drop_from_here(self) -> None:
+        number = self._pieces
+        while (path := self._piece(number)).is_file():
+            path.unlink()
+            number += 1
 
     def _write(self) -> None:
         digests, scores, counts = zip(*self._new, strict=True)
@@ -112,6 +123,16 @@ class ScoreTape:
             )
         self._pieces += 1
         self._new, self._last = [], self.now()
+
+
+def _batches(path: Path) -> list[tuple[bytes, np.ndarray, list[int]]]:
+    with np.load(path) as piece:
+        digests, shapes, counts = piece["digests"], piece["shapes"], piece["counts"]
+        scores = np.split(piece["scores"], np.cumsum(shapes.prod(axis=1))[:-1])
+    return [
+        (digest.tobytes(), of.reshape(shape), counted.tolist())
+        for digest, of, shape, counted in zip(digests, scores, shapes, counts, strict=True)
+    ]
 
 
 def _counts(scorer: Any) -> list[int]:
