@@ -247,3 +247,54 @@ def test_a_rule_without_a_log_is_fine(tmp_path):
     called = []
     adapter.start(lambda **arguments: called.append(arguments), rule(tmp_path, log=[]))
     assert len(called) == 1
+
+
+class Inputs(dict):
+    """As Snakemake gives them: by name, one file or several."""
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A job with states, of a script that stands beside the adapter, and what runs it."""
+    for name in ("texts", "library.py"):
+        (tmp_path / name).write_text(name)
+    given = Inputs(texts=str(tmp_path / "texts"), src=[str(tmp_path / "library.py")])
+    states = tmp_path / "resume/job"
+    rule = SimpleNamespace(input=given, output={}, params={"resume_dir": str(states)}, log=[])
+
+    def run(main):
+        main.__code__ = main.__code__.replace(co_filename=str(tmp_path / "tmp1.train_retriever.py"))
+        adapter.start(main, rule)
+
+    return SimpleNamespace(states=states, run=run, folder=tmp_path)
+
+
+def test_a_job_goes_on_from_its_states_until_code_or_inputs_change(job):
+    found = []
+
+    def main(texts, resume_dir):
+        found.append((Path(resume_dir) / "state").exists())
+        assert (job.states.parent / ".job.lock").exists()
+        (Path(resume_dir) / "state").write_text("half")
+
+    job.run(main)
+    job.run(main)
+    (job.folder / "library.py").write_text("changed")
+    job.run(main)
+    job.run(main)
+    (job.folder / "texts").write_text("longer texts")
+    job.run(main)
+    assert found == [False, True, False, True, False]
+    assert not (job.states.parent / ".job.lock").exists()
+
+
+def test_a_second_copy_of_a_job_ends_with_a_message(job, capsys):
+    def second(texts, resume_dir):
+        pytest.fail("it ran")
+
+    def main(texts, resume_dir):
+        with pytest.raises(SystemExit):
+            job.run(second)
+
+    job.run(main)
+    assert "resume/job: another run (process " in capsys.readouterr().err

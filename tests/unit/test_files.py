@@ -245,19 +245,35 @@ def test_a_fault_while_a_folder_is_filled_keeps_the_old_one(tmp_path):
     assert (model / "weights").read_text() == "old"
 
 
-def test_the_remains_of_a_killed_process_with_the_same_number_do_not_matter(tmp_path):
-    # In containers, process numbers repeat from run to run.
-    for name in ("model", "file"):
-        remains = tmp_path / f".{name}.{os.getpid()}.part"
-        if name == "model":
-            remains.mkdir()
-            (remains / "junk").write_text("junk")
-        else:
-            remains.write_text("junk")
-    fill(tmp_path / "model", "new")
-    write_text(tmp_path / "file", "new")
-    assert left_in(tmp_path) == ["file", "model"]
-    assert left_in(tmp_path / "model") == ["weights"]
+WRITING = """
+import sys, time
+from posbias import files
+files.os.getpid = lambda: 1  # as in a container
+with files.whole_file(sys.argv[1]) as part:
+    part.write_text(sys.argv[2])
+    print("written", flush=True)
+    time.sleep(float(sys.argv[3]))
+"""
+
+
+def test_two_processes_of_one_number_do_not_write_into_each_other(tmp_path, scripts):
+    """In containers, and on nodes that share a disk, process numbers repeat."""
+    path = tmp_path / "file"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITING, path, text, seconds],
+            cwd=scripts,
+            stdout=subprocess.PIPE,
+        )
+        for text, seconds in (("the first", "60"), ("the second", "0"))
+    ]
+    assert all(process.stdout.readline() == b"written\n" for process in both)
+    assert both[1].wait(60) == 0
+    both[0].kill()
+    both[0].wait()
+    for process in both:
+        process.stdout.close()
+    assert path.read_text() == "the second"
 
 
 @given(JSON, st.randoms())

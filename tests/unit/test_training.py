@@ -28,7 +28,7 @@ from posbias.training.contrastive import (
     make_trainer,
     pairs_left_out,
 )
-from posbias.training.resumption import check_finite, last_state
+from posbias.training.resumption import check_finite, last_state, seal_state
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -261,14 +261,40 @@ def test_computing_layers_again_changes_nothing_but_the_memory(encoder_folder, t
     torch.testing.assert_close(*weights, atol=1e-6, rtol=1e-5)
 
 
-def test_a_cut_off_state_is_passed_over(tmp_path):
-    for step, files in ((3, ["trainer_state.json", "rng_state.pth"]), (6, ["trainer_state.json"])):
-        folder = tmp_path / f"checkpoint-{step}"
-        folder.mkdir()
-        for name in files:
-            (folder / name).write_text("{}")
-    assert last_state(tmp_path).name == "checkpoint-3"
+def a_state(folder, step):
+    """Write a training state, sealed."""
+    state = folder / f"checkpoint-{step}"
+    state.mkdir(parents=True)
+    for name in ("model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json"):
+        (state / name).write_bytes(bytes(range(100)))
+    seal_state(state)
+    return state
+
+
+def halve(path):
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def blank(path):
+    path.write_bytes(path.read_bytes()[:50] + bytes(50))
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, halve, blank], ids=["missing", "cut", "blank"])
+@pytest.mark.parametrize("name", ["optimizer.pt", "model.safetensors", "posbias.json"])
+def test_a_state_that_is_not_whole_is_passed_over_and_removed(tmp_path, caplog, damage, name):
+    older, newer = a_state(tmp_path, 3), a_state(tmp_path, 12)
+    (tmp_path / "checkpoint-best").mkdir()
+    assert last_state(tmp_path) == newer
+    damage(newer / name)
+    assert last_state(tmp_path) == older
+    assert not newer.exists() and f"checkpoint-12/{name}" in caplog.text
     assert last_state(tmp_path / "nothing") is None
+
+
+def test_every_state_of_a_training_is_sealed(model, tmp_path):
+    recorded_training(model, some_pairs(), tmp_path)
+    states = sorted(tmp_path.glob("checkpoint-*"))
+    assert states != [] and all(checked_settings(state, {})["files"] for state in states)
 
 
 @pytest.fixture
@@ -314,8 +340,8 @@ def test_a_training_killed_at_any_step_resumes_to_the_same_bytes(training_comman
         limit = time.monotonic() + 120
         reached = int(wanted.split("-")[1])
         while process.poll() is None and time.monotonic() < limit:
-            states = [last_state(folder) for folder in resume.glob("*")]
-            if any(state and int(state.name.split("-")[1]) >= reached for state in states):
+            states = [seal.parent.name for seal in resume.glob("*/checkpoint-*/posbias.json")]
+            if any(int(state.split("-")[1]) >= reached for state in states):
                 break
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)

@@ -8,16 +8,21 @@ the signature, so that `python workflow/scripts/<name>.py --help` always tells t
 import contextlib
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from posbias.errors import PosbiasError
-from posbias.locks import held
+from posbias.files import content_hash, files_state, sha256_file
+from posbias.kept_states import held, of_one_origin
 from posbias.logs import set_up_logging
 
 # Inputs that a rule has for the sake of its reruns: library files, files of users' folders.
 WATCHED = ("src", "watched")
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def _as_paths(value: Any) -> Any:
@@ -32,14 +37,38 @@ def rule_arguments(rule: Any) -> dict[str, Any]:
     return {**arguments, **dict(rule.params.items())}
 
 
+def _script_of(main: Callable[..., None]) -> Path:
+    """Return the script of a `main`: what Snakemake runs is a copy, `tmpabc.<name>.py`."""
+    copy = Path(main.__code__.co_filename)
+    return Path(__file__).with_name(".".join(copy.name.split(".")[-2:]))
+
+
+def origin_of(main: Callable[..., None], rule: Any) -> str:
+    """Return a hash of what a job's states rest on: its code, and time and size of its inputs."""
+    files = {name: [Path(file) for file in _listed(value)] for name, value in rule.input.items()}
+    code = {str(file): sha256_file(file) for file in [_script_of(main), *files.pop("src", [])]}
+    inputs = {str(file): files_state(file) for listed in files.values() for file in listed}
+    return content_hash([code, inputs], length=32)
+
+
+@contextlib.contextmanager
+def own_states(main: Callable[..., None], rule: Any, folder: Path | None) -> Iterator[None]:
+    """Keep the folder of a job's states, if it has one, to one process, one code, one input."""
+    if folder is None:
+        yield
+        return
+    with held(folder):
+        of_one_origin(folder, origin_of(main, rule))
+        yield
+
+
 def start(main: Callable[..., None], rule: Any = None) -> None:
     """Run `main`; a fault that a user can mend ends with its message and exit code 1."""
     set_up_logging(Path(rule.log[0]) if rule is not None and len(rule.log) else None)
     try:
         if rule is not None:
             arguments = rule_arguments(rule)
-            states = arguments.get("resume_dir")
-            with held(states) if states else contextlib.nullcontext():
+            with own_states(main, rule, arguments.get("resume_dir")):
                 main(**arguments)
         else:
             from jsonargparse import auto_cli

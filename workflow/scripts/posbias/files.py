@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator
@@ -15,13 +16,15 @@ from typing import Any, BinaryIO
 from posbias.errors import DataError, PosbiasError
 
 NEARLY_FULL = 2**20  # bytes
+PROCESS = secrets.token_hex(4)
 # What reading JSON raises: bad syntax, bytes that are no UTF-8 and numbers with thousands of digits
 # are ValueErrors; a value nested thousands deep exhausts the stack.
 NO_JSON = (ValueError, RecursionError)
 
 
 def _part(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Process numbers alone repeat: in containers, and on the nodes of a cluster.
+    return path.with_name(f".{path.name}.{os.getpid()}-{PROCESS}.part")
 
 
 @contextlib.contextmanager
@@ -77,8 +80,6 @@ def whole_directory(path: Path) -> Iterator[Path]:
     part = _part(path)
     try:
         with named_disk_faults(path):
-            # Left by a killed process of the same number, as happens in containers.
-            shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
             yield part
             if path.exists():

@@ -1,17 +1,11 @@
-"""Locks that end with their process, however it ends: two runs never write the same state."""
+"""Locks that end with their process, however it ends."""
 
-import contextlib
 import fcntl
-import logging
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 from posbias.errors import PosbiasError
-from posbias.files import named_disk_faults
-
-log = logging.getLogger(__name__)
 
 
 class LockedError(PosbiasError):
@@ -56,28 +50,3 @@ def _is_there(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
-
-
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Keep a folder of states to one process, by a lock file beside it that is removed at the end.
-
-    Raises LockedError if another process holds it. Where the file system has no locks a warning
-    is all.
-    """
-    folder = Path(folder)
-    path = folder.with_name(f".{folder.name}.lock")
-    descriptor = None
-    with named_disk_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = take_lock(path, folder)
-        except NoLocksError as fault:
-            log.warning("%s: a second run of this job would not be noticed", fault)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        if descriptor is not None:
-            os.close(descriptor)

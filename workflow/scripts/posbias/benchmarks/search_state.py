@@ -1,14 +1,13 @@
 """What a search has found so far, kept in a file so that a killed one goes on from there."""
 
 import logging
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from posbias.files import whole_file
+from posbias.kept_arrays import keep_arrays, kept_arrays
 
 if TYPE_CHECKING:
     from posbias.benchmarks.corpus_search import BenchmarkSearch
@@ -36,8 +35,7 @@ def save_state(path: Path, key: str, done: int, searches: Sequence["BenchmarkSea
             ),
         }
         arrays |= {f"{search.member}.{name}": array for name, array in of_search.items()}
-    with whole_file(path) as part, part.open("wb") as file:
-        np.savez(file, **arrays)
+    keep_arrays(path, **arrays)
 
 
 def load_state(path: Path, key: str, searches: Sequence["BenchmarkSearch"]) -> int:
@@ -47,14 +45,11 @@ def load_state(path: Path, key: str, searches: Sequence["BenchmarkSearch"]) -> i
     """
     if not Path(path).is_file():
         return 0
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        held = str(arrays["key"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as fault:
-        log.info("%s: cannot be read (%s); searching from the start", path, fault)
+    of_search = [f"{s.member}.{name}" for s in searches for name in ("indices", "scores", "counts")]
+    arrays = kept_arrays(path, ("key", "done", *of_search))
+    if arrays is None:
         return 0
-    if held != key:
+    if str(arrays["key"]) != key:
         log.info("%s: of another search; searching from the start", path)
         return 0
     for search in searches:

@@ -7,21 +7,18 @@ one had scored is played back in that order, and only the rest is computed.
 import hashlib
 import logging
 import time
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from posbias.files import content_hash, files_state, whole_file
+from posbias.files import content_hash, files_state
+from posbias.kept_arrays import keep_arrays, kept_arrays
 
 log = logging.getLogger(__name__)
 
 SECONDS = 5.0  # of scoring that a kill may cost at most, beside the batch under way
-# What reading a piece raises that a power cut has left without its end, or without anything.
-UNREADABLE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
 # What a language model counts while it reads windows; see systems.reading_record.
 COUNTED = ("windows_read", "answers_off_letters", "windows_shortened")
 
@@ -38,8 +35,8 @@ class ScoreTape:
     """Plays back the scores of batches of windows in the order in which they were recorded.
 
     folder: of this tape alone; its name must change whenever any score could. Pieces of the tape
-    are files that appear whole. Where another batch is asked for than was recorded, as after a
-    change of the code, the rest of the tape is dropped and recorded anew.
+    are files that appear whole. Where another batch is asked for than was recorded, or a piece is
+    damaged, the rest of the tape is dropped and recorded anew.
     """
 
     def __init__(
@@ -60,10 +57,8 @@ class ScoreTape:
 
     def _read(self) -> Iterator[tuple[bytes, np.ndarray, list[int]]]:
         while (path := self._piece(self._pieces)).is_file():
-            try:
-                piece = _batches(path)
-            except UNREADABLE as fault:
-                log.warning("%s: cannot be read (%s); scoring anew from here", path, fault)
+            piece = _batches(path)
+            if piece is None:
                 self._drop_from_here()
                 return
             self._pieces += 1
@@ -113,25 +108,28 @@ class ScoreTape:
 
     def _write(self) -> None:
         digests, scores, counts = zip(*self._new, strict=True)
-        with whole_file(self._piece(self._pieces)) as part, part.open("wb") as data:
-            np.savez(
-                data,
-                digests=np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 16),
-                shapes=np.array([of.shape for of in scores], dtype=np.int64),
-                scores=np.concatenate([of.ravel() for of in scores]),
-                counts=np.array(counts, dtype=np.int64),
-            )
+        keep_arrays(
+            self._piece(self._pieces),
+            digests=np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 16),
+            shapes=np.array([of.shape for of in scores], dtype=np.int64),
+            scores=np.concatenate([of.ravel() for of in scores]),
+            counts=np.array(counts, dtype=np.int64),
+        )
         self._pieces += 1
         self._new, self._last = [], self.now()
 
 
-def _batches(path: Path) -> list[tuple[bytes, np.ndarray, list[int]]]:
-    with np.load(path) as piece:
-        digests, shapes, counts = piece["digests"], piece["shapes"], piece["counts"]
-        scores = np.split(piece["scores"], np.cumsum(shapes.prod(axis=1))[:-1])
+def _batches(path: Path) -> list[tuple[bytes, np.ndarray, list[int]]] | None:
+    held = kept_arrays(path, ("digests", "shapes", "scores", "counts"))
+    if held is None:
+        return None
+    ends = np.cumsum(held["shapes"].prod(axis=1))
+    scores = np.split(held["scores"], ends[:-1])
     return [
         (digest.tobytes(), of.reshape(shape), counted.tolist())
-        for digest, of, shape, counted in zip(digests, scores, shapes, counts, strict=True)
+        for digest, of, shape, counted in zip(
+            held["digests"], scores, held["shapes"], held["counts"], strict=True
+        )
     ]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from posbias.files import content_hash, whole_file
+from posbias.files import content_hash
+from posbias.kept_arrays import keep_arrays, kept_arrays
 from posbias.queries.panel import PanelMember, PanelScores
 
 
@@ -32,14 +33,13 @@ class KeptMember:
 
     def score(self, queries: Sequence[str], documents: np.ndarray) -> PanelScores:
         path = self.folder / f"{self.name}-{self._key(queries, documents)}.npz"
-        if path.is_file():
-            with np.load(path) as kept:
-                return PanelScores(kept["raw"], kept["cut"])
+        kept = kept_arrays(path, ("raw", "cut")) if path.is_file() else None
+        if kept is not None:
+            return PanelScores(kept["raw"], kept["cut"])
         self.member = self.member or self.build()
         scores = self.member.score(queries, documents)
         if np.isfinite(scores.raw).all():  # else it is refused, and must be computed again
-            with whole_file(path) as part, part.open("wb") as data:
-                np.savez(data, raw=scores.raw, cut=scores.cut)
+            keep_arrays(path, raw=scores.raw, cut=scores.cut)
         return scores
 
     def _key(self, queries: Sequence[str], documents: np.ndarray) -> str:

@@ -8,12 +8,15 @@ from typing import Any
 
 from posbias.errors import DivergedError
 from posbias.logs import Heartbeat
+from posbias.training.resumption import seal_state
 
 log = logging.getLogger(__name__)
 
 
 def progress_callback(name: str, path: Path) -> Any:
     """Return a trainer callback that logs '<name> step/steps loss … eta …' and appends to `path`.
+
+    It also seals every state that the trainer has saved.
 
     The steps of a resumed training count on from where it stopped. The callback raises
     DivergedError if the loss is no longer a number.
@@ -38,5 +41,8 @@ def progress_callback(name: str, path: Path) -> Any:
                         f"lower its learning_rate (now {args.learning_rate:g})."
                     )
                 self.heartbeat.beat(state.global_step, f"loss {loss:.3f}")
+
+        def on_save(self, args, state, control, **kwargs):
+            seal_state(Path(args.output_dir) / f"checkpoint-{state.global_step}")
 
     return Progress()

@@ -1,30 +1,48 @@
 """A training that goes on from where it was cut off, and what must hold at its end."""
 
 import contextlib
+import logging
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posbias.errors import DivergedError
+from posbias.errors import DataError, DivergedError
 from posbias.files import named_disk_faults
+from posbias.models.checkpoints import checked_settings, seal_checkpoint
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import Trainer
 
 
+def seal_state(folder: Path) -> None:
+    """Write the SHA-256 of each file of a training state into it, which makes it a whole one."""
+    seal_checkpoint(folder, {})
+
+
 def last_state(resume_dir: Path) -> Path | None:
     """Return the newest whole training state below `resume_dir`, or None.
 
-    The trainer writes its own state file last but for the random state, so a folder that lacks
-    one of them was cut off in the middle and is passed over.
+    A state without its seal, or with other files than were sealed, was cut off while it was
+    written. It is removed: the trainer keeps the states with the highest steps and would throw
+    away a new one for it.
     """
-    states = [
-        folder
+    found = {
+        int(match[1]): folder
         for folder in Path(resume_dir).glob("checkpoint-*")
-        if (folder / "trainer_state.json").is_file() and (folder / "rng_state.pth").is_file()
-    ]
-    return max(states, key=lambda folder: int(folder.name.split("-")[1]), default=None)
+        if (match := re.fullmatch(r"checkpoint-(\d+)", folder.name))
+    }
+    for _, folder in sorted(found.items(), reverse=True):
+        try:
+            checked_settings(folder, {})
+            return folder
+        except DataError as fault:
+            log.warning("passing over a state that is not whole (%s)", fault)
+            shutil.rmtree(folder)
+    return None
 
 
 def train_from(trainer: "Trainer", state: Path | None, states: Path) -> None:

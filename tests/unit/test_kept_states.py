@@ -1,4 +1,4 @@
-"""A folder of states belongs to one process; the lock ends with it, and leaves nothing behind."""
+"""A folder of states belongs to one process and one origin; its lock leaves nothing behind."""
 
 import errno
 import fcntl
@@ -10,11 +10,13 @@ import threading
 
 import pytest
 
-from posbias.locks import LockedError, NoLocksError, held, take_lock
+from posbias.errors import PosbiasError
+from posbias.kept_states import held, of_one_origin
+from posbias.locks import LockedError, NoLocksError, take_lock
 
 HOLDING = """
 import sys, time
-from posbias.locks import held
+from posbias.kept_states import held
 with held(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
@@ -82,6 +84,39 @@ def test_a_file_system_without_locks_brings_a_warning(tmp_path, monkeypatch, cap
     assert "no locks" in caplog.text and "would not be noticed" in caplog.text
     with pytest.raises(NoLocksError, match="no locks"):
         take_lock(tmp_path / "lock", tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["a folder as lock", "a file as folder", "a link to nowhere"])
+def test_what_is_in_the_way_is_named(tmp_path, wrong):
+    resume = tmp_path / "resume"
+    if wrong == "a folder as lock":
+        (resume / ".states.lock").mkdir(parents=True)
+    elif wrong == "a file as folder":
+        resume.write_text("no folder")
+    else:
+        resume.symlink_to(tmp_path / "nowhere" / "at all")
+    with pytest.raises(PosbiasError, match=r"resume/\.states\.lock: .*remove it and run again"):  # noqa: SIM117
+        with held(resume / "states"):
+            pytest.fail("held what cannot be")
+
+
+def test_states_of_another_origin_are_removed(tmp_path, caplog):
+    states = tmp_path / "states"
+    of_one_origin(states, "one")
+    (states / "checkpoint-3").mkdir()
+    of_one_origin(states, "one")
+    assert (states / "checkpoint-3").is_dir()
+    with caplog.at_level("INFO"):
+        of_one_origin(states, "another")
+    assert [path.name for path in states.iterdir()] == ["origin"]
+    assert "other code or inputs; starting anew" in caplog.text
+
+
+def test_states_that_do_not_say_where_they_came_from_are_removed(tmp_path):
+    states = tmp_path / "states"
+    (states / "checkpoint-3").mkdir(parents=True)
+    of_one_origin(states, "one")
+    assert [path.name for path in states.iterdir()] == ["origin"]
 
 
 def test_a_lock_whose_file_was_removed_in_between_is_none(tmp_path, monkeypatch):
