@@ -19,8 +19,8 @@ rule measure_segments:
         "../envs/train.yaml"
     threads: config["evaluation"]["threads"]
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
         accelerators=1,
     params:
         retriever="{retriever}",
@@ -55,8 +55,8 @@ rule make_evidence_pairs:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         kind=PAIRS["kind"],
         options=PAIRS["options"],
@@ -84,8 +84,8 @@ rule measure_evidence_moving:
         "../envs/train.yaml"
     threads: config["evaluation"]["threads"]
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
         accelerators=1,
     params:
         retriever="{retriever}",
@@ -122,8 +122,8 @@ rule audit_queries:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        mem_mb=growing(4000),
+        runtime=growing(1440),
         accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         thresholds=lookup(dpath="verification/thresholds", within=config),
@@ -160,8 +160,8 @@ rule locate_evidence:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=growing(8000),
+        runtime=growing(240),
     params:
         kind=lambda wildcards: places_entry(wildcards)["kind"],
         options=lambda wildcards: places_entry(wildcards)["options"],
@@ -189,8 +189,8 @@ rule describe_retriever:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         retriever="{retriever}",
     message:

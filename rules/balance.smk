@@ -17,8 +17,8 @@ rule balance_settings:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         settings=lookup(dpath="balance/settings", within=config),
         least=lookup(dpath="balance/least", within=config),

@@ -21,8 +21,8 @@ rule build_benchmark:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         kind=lookup(dpath="benchmarks/known/{benchmark}/kind", within=config),
         options=lookup(dpath="benchmarks/known/{benchmark}/options", within=config),
@@ -52,8 +52,8 @@ rule join_corpora:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         # The few documents that two benchmarks word differently are kept twice, and counted.
         conflicts="apart",

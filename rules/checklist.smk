@@ -19,8 +19,8 @@ rule make_checklist:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         paper_config=lambda wildcards: merged(["config.yaml", "config/paper.yaml"]),
     message:

@@ -77,6 +77,11 @@ def sources(script):
     return [str(path.relative_to(workflow.basedir)) for path in library_files(SCRIPTS / script)]
 
 
+def growing(first):
+    """A resource that a job submitted again gets more of: twice, then three times the first."""
+    return lambda wildcards, attempt: first * attempt
+
+
 def files_in(names):
     """The files of users' folders, since a folder's own time tells nothing of what lies deep in it."""
     return [file for name in names for file in files_below(name)]

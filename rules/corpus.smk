@@ -19,8 +19,8 @@ rule build_corpus:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         article_source=ARTICLES,
         asset=ASSETS.get(ARTICLES.get("asset")),

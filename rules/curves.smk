@@ -23,8 +23,8 @@ rule make_position_curves:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=provenance_of(*CURVES),
         benchmarks=curves_of(CURVES, ["characters", "thirds"]),

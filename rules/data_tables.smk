@@ -25,8 +25,8 @@ rule make_pool_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
     message:
@@ -58,8 +58,8 @@ rule make_filter_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
         delta=lookup(dpath="verification/delta", within=config),
@@ -92,8 +92,8 @@ rule make_audit_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
     message:
@@ -125,8 +125,8 @@ rule make_retrievers_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
     message:
@@ -158,8 +158,8 @@ rule make_training_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
         training=lookup(dpath="training", within=config),

@@ -22,8 +22,8 @@ rule fetch_artefact:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=1440,
+        mem_mb=growing(2000),
+        runtime=growing(1440),
         hub=1,
     params:
         name="{artefact}",

@@ -16,8 +16,8 @@ rule prepare_encoders:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         assets=ASSETS,
         max_tokens=lookup(dpath="encoders/max_tokens", within=config),

@@ -23,8 +23,8 @@ rule search_corpus:
         "../envs/train.yaml"
     threads: config["evaluation"]["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         retriever="{retriever}",
@@ -69,8 +69,8 @@ rule evaluate_retriever:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=6000,
-        runtime=120,
+        mem_mb=growing(6000),
+        runtime=growing(120),
     params:
         retriever="{retriever}",
         label=lambda wildcards: retriever_entry(wildcards)["label"],
@@ -103,8 +103,8 @@ rule evaluate_reference:
         "../envs/train.yaml"
     threads: config["evaluation"]["threads"]
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=growing(3000),
+        runtime=growing(120),
         accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         reference=lambda wildcards: REFERENCES[wildcards.reference],

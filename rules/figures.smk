@@ -25,8 +25,8 @@ rule make_psi_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=provenance_of(MAIN),
         benchmark=benchmark_entry(MAIN)["label"],
@@ -80,8 +80,8 @@ rule make_truncation_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=provenance_of(MAIN),
     message:

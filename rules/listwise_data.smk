@@ -17,8 +17,8 @@ rule select_passages:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         corpus=lookup(dpath="listwise/corpora/{corpus}", within=config),
         asset=ASSETS["leads"],
@@ -45,8 +45,8 @@ rule embed_passages:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=growing(2000),
+        runtime=growing(240),
         accelerators=1,
     params:
         placeholder=lookup(dpath="listwise/embedding/placeholder", within=config),
@@ -77,8 +77,8 @@ rule make_listwise_queries:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         kind=lookup(dpath="listwise/collections/{collection}/queries", within=config),
         cloze={name: LISTWISE["queries"][name] for name in ("swap_share", "least_texts", "options")},
@@ -115,8 +115,8 @@ rule search_first_stages:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=growing(3000),
+        runtime=growing(120),
         accelerators=1,
     params:
         stages=lookup(dpath="listwise/first_stages", within=config),

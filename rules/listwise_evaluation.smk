@@ -19,8 +19,8 @@ rule evaluate_slots:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         model="{system}",
@@ -60,8 +60,8 @@ rule evaluate_orders:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         model="{system}",
@@ -101,8 +101,8 @@ rule evaluate_permutations:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=3000,
-        runtime=480,
+        mem_mb=growing(3000),
+        runtime=growing(480),
         accelerators=1,
     params:
         model="{system}",
@@ -148,8 +148,8 @@ rule summarise_listwise:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         study=listwise_names(),
         first_slots=lookup(dpath="claims/first_slots", within=config),

@@ -22,8 +22,8 @@ rule make_listwise_causal_graph:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -54,8 +54,8 @@ rule make_listwise_propensity:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -86,8 +86,8 @@ rule make_listwise_training_positions:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -118,8 +118,8 @@ rule make_listwise_coverage:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -150,8 +150,8 @@ rule make_listwise_position_curves:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -182,8 +182,8 @@ rule make_listwise_permutations:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -214,8 +214,8 @@ rule make_listwise_ablation_curves:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -247,8 +247,8 @@ rule make_listwise_table1:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
         alpha=lookup(dpath="claims/alpha", within=config),
@@ -281,8 +281,8 @@ rule make_listwise_table2:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:
@@ -314,8 +314,8 @@ rule make_listwise_table3:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=LISTWISE_PROVENANCE,
     message:

@@ -15,8 +15,8 @@ rule prepare_smollm2:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
         asset=ASSETS["smollm2"],
     message:
@@ -42,8 +42,8 @@ rule order_by_teacher:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         members=lookup(dpath="listwise/teacher", within=config),
         window=lookup(dpath="listwise/window", within=config),
@@ -74,8 +74,8 @@ rule augment_lists:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         kinds=lookup(dpath="listwise/augmentation", within=config),
         seed=SEED,
@@ -104,8 +104,8 @@ rule train_reranker:
         "../envs/train.yaml"
     threads: LISTWISE["training"]["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         model="{reranker}",
@@ -140,8 +140,8 @@ rule estimate_propensity:
         "../envs/train.yaml"
     threads: LISTWISE["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         model=lookup(dpath="listwise/roles/baseline", within=config),

@@ -18,8 +18,8 @@ rule choose_personas:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime=600,
+        mem_mb=growing(8000),
+        runtime=growing(600),
         accelerators=1,
     params:
         options=PERSONAS,
@@ -45,8 +45,8 @@ rule estimate_queries:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         generator=lookup(dpath="queries/generator", within=config),
         entry=GENERATOR,
@@ -77,8 +77,8 @@ rule generate_queries:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=2880,
+        mem_mb=growing(4000),
+        runtime=growing(2880),
         accelerators=lambda wildcards, input: int(bool(input.models)),
     params:
         generator=lookup(dpath="queries/generator", within=config),

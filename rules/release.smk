@@ -17,8 +17,8 @@ rule gather_provenance:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         config=config,
         stamp=PROVENANCE,
@@ -52,8 +52,8 @@ rule make_release:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         results_folder=lambda wildcards: RESULTS,
         config=config,

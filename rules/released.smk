@@ -16,8 +16,8 @@ rule unpack_release:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         results_folder=lambda wildcards: RESULTS,
         sha256=lookup(dpath="release/sha256", within=config),

@@ -23,8 +23,8 @@ rule make_segment_cosine:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
         benchmark=benchmark_entry(ANALYSES["segments"]["benchmark"])["label"],
@@ -56,8 +56,8 @@ rule make_segment_cosine_pair:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
         pair=those_run(ANALYSES["segments"]["pair"]),
@@ -91,8 +91,8 @@ rule make_evidence_moving:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
     message:
@@ -124,8 +124,8 @@ rule make_evidence_moving_short:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
         short=those_run(ANALYSES["evidence_moving"]["short"]),
@@ -160,8 +160,8 @@ rule make_reversal_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=lambda wildcards: provenance_of(shown("fine")),
         benchmark=lambda wildcards: benchmark_entry(shown("fine"))["label"],

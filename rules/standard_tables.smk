@@ -26,8 +26,8 @@ rule make_standard_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=provenance_of(*STANDARD),
         benchmarks=labels_of(STANDARD),
@@ -62,8 +62,8 @@ rule make_standard_mean_table:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=provenance_of(*STANDARD),
         benchmarks=labels_of(STANDARD),
@@ -98,8 +98,8 @@ rule make_evidence_places:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         provenance=PROVENANCE,
     message:

@@ -20,8 +20,8 @@ rule train_retriever:
         "../envs/train.yaml"
     threads: config["training"]["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         retriever="{retriever}",
@@ -57,8 +57,8 @@ rule measure_truncation:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         retriever="{retriever}",
         entry=retriever_entry,

@@ -9,8 +9,9 @@ rule judge_claims:
         src=sources("judge_claims.py"),
     output:
         claims="<results>/claims.json",
-        text=report(
-            "<results>/claims.txt",
+        text="<results>/claims.txt",
+        page=report(
+            "<results>/claims.html",
             caption="../workflow/report/claims.rst",
             category="Claims",
             labels={"item": "claims", "content": "held or not"},
@@ -23,8 +24,8 @@ rule judge_claims:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         mean_tolerance=lookup(dpath="claims/mean_tolerance", within=config),
         first_slots=lookup(dpath="claims/first_slots", within=config),
@@ -32,6 +33,7 @@ rule judge_claims:
         alpha=lookup(dpath="claims/alpha", within=config),
         single_share=lookup(dpath="claims/single_share", within=config),
         grouping=benchmark_entry(MAIN)["psi_groups"],
+        note=SCALE["note"],
     message:
         "judging the claims"
     script:
@@ -55,8 +57,8 @@ rule check_expected:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         scale=lookup(dpath="scale", within=config),
         wanted=[*retrievers_of(MAIN), *references_of(MAIN), *STUDIES[1:]],
@@ -86,8 +88,8 @@ rule compare_anchors:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     message:
         "comparing the references with the published anchors"
     script:

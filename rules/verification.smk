@@ -19,8 +19,8 @@ rule score_candidates:
         "../envs/train.yaml"
     threads: config["verification"]["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         accelerators=1,
     params:
         panel=lookup(dpath="verification/panel", within=config),
@@ -57,8 +57,8 @@ rule filter_candidates:
         "../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         delta=lookup(dpath="verification/delta", within=config),
         thresholds=lookup(dpath="verification/thresholds", within=config),

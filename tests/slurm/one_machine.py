@@ -50,6 +50,7 @@ AccountingStorageHost=127.0.0.1
 AccountingStoragePort={ports[dbd]}
 AccountingStoragePass={place}/munge/socket
 AccountingStorageEnforce=associations
+EnforcePartLimits=ALL
 AccountingStorageTRES=gres/gpu
 AccountingStoreFlags=job_comment
 SelectType=select/cons_tres

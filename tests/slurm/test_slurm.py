@@ -98,8 +98,14 @@ def test_after_the_recovery_trainings_go_on_to_the_bytes_of_an_unbroken_run(told
         ({"gres": "gpu:a100:8"}, "node configuration is not available"),
         ({"mem_mb": 9000000}, "node configuration is not available"),
         ({"slurm_partition": "h100"}, "invalid partition"),
+        ({"runtime": 5 * 24 * 60}, "Requested time limit is invalid"),
     ],
-    ids=["more GPUs than a node has", "more memory than a node has", "no such partition"],
+    ids=[
+        "more GPUs than a node has",
+        "more memory than a node has",
+        "no such partition",
+        "more time than a partition allows",
+    ],
 )
 def test_a_request_that_no_node_can_fulfil_fails_at_once(cluster, fresh, profile, change, says):
     training = {**profile["set-resources"]["train_retriever"], **change}

@@ -72,7 +72,7 @@ def test_what_ended_since_snakemake_was_asked_is_done(folder):
         (traces({"out/a": Marker(NOON)}, processes=()), "cut off"),
         (traces({"out/a": Marker(NOON)}, locked=False), "cut off"),
         (traces({"out/a": Marker(NOON)}, processes=None), "running"),
-        (traces({"out/a": Marker(NOON, "17")}, queue={"17": "PENDING"}), "queued"),
+        (traces({"out/a": Marker(NOON, "17")}, queue={"17": "PENDING Priority"}), "queued"),
         (traces({"out/a": Marker(NOON, "17")}, queue={"17": "RUNNING"}, processes=()), "running"),
         (traces({"out/a": Marker(NOON, "17")}, queue_known=True, processes=()), "cut off"),
         (traces({"out/a": Marker(NOON, "17")}, processes=()), "running"),
@@ -147,10 +147,16 @@ def test_the_first_line_says_what_is_known(seen, words):
 def test_a_slurm_run_without_its_driver(folder):
     run_log(folder, PLANNED.replace("Provided cores: 4", "SLURM run ID: 1b2c"))
     markers = {"out/a": Marker(NOON, "17"), "out/b": Marker(NOON, "18")}
-    seen = traces(markers, processes=(), queue={"17": "RUNNING", "18": "PENDING"}, queue_known=True)
+    seen = traces(
+        markers,
+        processes=(),
+        queue={"17": "RUNNING", "18": "PENDING PartitionTimeLimit"},
+        queue_known=True,
+    )
     status = stand(folder, [make("a"), make("b")], seen)
     told = text(status)
     assert "scancel -n 1b2c" in told and "1 of them wait in SLURM's queue" in told
+    assert "(1 PartitionTimeLimit; a job above a partition's limit never starts" in told
     assert status.cores == 1 and status.counts["training"] == Counter(running=1, queued=1)
 
 
@@ -180,6 +186,12 @@ def test_what_snakemake_would_pass_over_is_named(folder):
     assert [job.name for job in status.lost()] == ["train_retriever/x", "train_retriever/y"]
     assert "add --forcerun train_retriever\n" in text(status)
     assert stand(folder, [make("x")], traces(locked=False)).lost() == [], "it is run again"
+
+
+def test_what_is_passed_over_is_not_said_to_be_made_again(folder):
+    """A forced job that was killed leaves a mark, and what was made from it before."""
+    told = text(stand(folder, [make("x", False)], traces({"out/x": Marker(NOON)}, processes=())))
+    assert "not made again by the next run" in told and "Cut off" not in told
 
 
 def test_a_job_stopped_by_hand_is_cut_off(folder):

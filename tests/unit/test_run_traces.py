@@ -111,9 +111,13 @@ def test_the_queue_is_asked_for_the_runs_by_name(tmp_path, monkeypatch):
     fake_squeue(
         tmp_path,
         monkeypatch,
-        f'echo "$@" > {tmp_path}/asked; printf "17|RUNNING\\n18_2|PENDING\\n"',
+        f'echo "$@" > {tmp_path}/asked; '
+        r'printf "17|RUNNING|None\n18_2|PENDING|PartitionTimeLimit\n"',
     )
-    assert slurm_queue(["run-b", "run-a", "run-b"]) == {"17": "RUNNING", "18_2": "PENDING"}
+    assert slurm_queue(["run-b", "run-a", "run-b"]) == {
+        "17": "RUNNING",
+        "18_2": "PENDING PartitionTimeLimit",
+    }
     assert "--name run-a,run-b" in (tmp_path / "asked").read_text()
 
 

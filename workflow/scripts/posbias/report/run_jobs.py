@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from posbias.report.run_logs import Failure
-from posbias.report.run_traces import Traces
+from posbias.report.run_traces import PENDING, Traces
 
 State = Literal["done", "running", "queued", "pending", "failed", "cut off"]
 
@@ -59,7 +59,7 @@ def state_of(job: Job, traces: Traces, failures: Mapping[str, Failure]) -> State
     marker = next((traces.markers[name] for name in job.outputs if name in traces.markers), None)
     if marker is not None:
         if marker.external in traces.queue:
-            return "queued" if traces.queue[marker.external] == "PENDING" else "running"
+            return "queued" if traces.queue[marker.external].startswith(PENDING) else "running"
         if traces.could_run(marker):
             return "running"
         return "cut off"

@@ -62,7 +62,10 @@ def last_lines(path: Path, number: int = KEPT_LINES) -> list[str]:
 
 
 def _seconds(told: str) -> float:
-    return time.mktime(time.strptime(told, "%a %b %d %H:%M:%S %Y"))
+    try:
+        return time.mktime(time.strptime(told, "%a %b %d %H:%M:%S %Y"))
+    except ValueError:  # no such day
+        return 0.0
 
 
 def _failures(lines: Iterable[str]) -> Iterator[Failure]:
@@ -107,7 +110,8 @@ def read_run_logs(folder: Path, newest: int = 50) -> list[RunLog]:
 
     A run that found nothing to do, or no lock, planned nothing and is left out.
     """
-    paths = sorted(Path(folder).glob("*.snakemake.log"))[-newest:]
+    paths = [path for path in sorted(Path(folder).glob("*.snakemake.log")) if path.is_file()]
+    paths = paths[-newest:]
     return [log for log in map(read_run_log, paths) if log.planned is not None]
 
 

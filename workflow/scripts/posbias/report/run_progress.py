@@ -54,7 +54,8 @@ def training_progress(resume_dir: Path, log: Path, since: float, now: float) -> 
         try:
             entry = json.loads(line)
             entries.append((int(entry["step"]), int(entry["steps"])))
-        except (ValueError, KeyError, TypeError):  # the last line is being written
+        # The last line is being written, or something else has written here.
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             continue
     if not entries:
         return None

@@ -10,7 +10,7 @@ from posbias.report.run_left import Left
 from posbias.report.run_logs import RunLog
 from posbias.report.run_progress import Progress
 from posbias.report.run_status import STATES, Running, Status
-from posbias.report.run_traces import Traces
+from posbias.report.run_traces import PENDING, Traces
 
 COLUMNS = ("done", "running", "pending", "failed", "cut off")
 NAMED, NAMED_RULES = 12, 4  # jobs of a kind that are listed by name; rules in a note
@@ -44,8 +44,8 @@ def run_line(traces: Traces, last: RunLog | None, now: float) -> str:
     orphans = ", ".join(str(process.number) for process in traces.orphans)
     if orphans:
         return (
-            f"The run was killed, its jobs go on (processes {orphans}): wait for them or end them, "
-            "then snakemake --unlock and start again."
+            f"The run was killed, its jobs go on (processes {orphans}): end them, as what a job "
+            "makes without its Snakemake is made again; then snakemake --unlock and start again."
         )
     if traces.queue and last:
         return (
@@ -106,6 +106,16 @@ def _table(status: Status) -> list[str]:
     return lines
 
 
+def _reasons(traces: Traces) -> str:
+    """Return why jobs wait, by SLURM's own words: some of these reasons never pass."""
+    waiting = [said.split(maxsplit=1) for said in traces.queue.values() if said.startswith(PENDING)]
+    reasons = Counter(said[1] for said in waiting if len(said) == 2)
+    told = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    never = any("Limit" in reason for reason in reasons)
+    hint = "; a job above a partition's limit never starts: see docs/cluster.md" if never else ""
+    return f" ({told}{hint})" if told else ""
+
+
 def _notes(status: Status) -> list[str]:
     lines = []
     left = status.all_left
@@ -123,7 +133,7 @@ def _notes(status: Status) -> list[str]:
         )
     queued = len(status.of("queued"))
     if queued:
-        lines.append(f"pending: {queued} of them wait in SLURM's queue")
+        lines.append(f"pending: {queued} of them wait in SLURM's queue{_reasons(status.traces)}")
     return lines
 
 
@@ -143,13 +153,14 @@ def status_text(title: str, status: Status, sizes: Mapping[str, int], free: int,
     lines = [f"{title}, {_moment(now)}", run_line(status.traces, status.last, now), ""]
     lines += [*_table(status), *_notes(status)]
     running = [f"  {one.job.name} {progress_text(one)}" for one in status.running]
-    cut = [f"  {job.name}" for job in status.of("cut off")]
+    lost = status.lost()
+    cut = [f"  {job.name}" for job in status.of("cut off") if job not in lost]
     if running:
         lines += ["", "Running:", *_first(running)]
     if cut:
         lines += ["", "Cut off, made again by the next run (trainings from their last state):"]
         lines += _first(cut)
-    if lost := status.lost():
+    if lost:
         rules = " ".join(dict.fromkeys(job.rule for job in lost))
         lines += [
             "",

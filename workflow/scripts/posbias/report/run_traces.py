@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 JOB_SCRIPTS = ".snakemake/scripts/"  # where Snakemake puts what a job runs
+PENDING = "PENDING"
 PATIENCE = 20  # seconds that SLURM may take to answer
 
 
@@ -83,6 +84,15 @@ class Traces:
         return self.locked and (self.processes is None or marker.external is not None)
 
 
+def _external(mark: str) -> str | None:
+    try:
+        told = json.loads(mark)
+    except ValueError:  # being written
+        return None
+    number = told.get("external_jobid") if isinstance(told, dict) else None
+    return str(number) if isinstance(number, str | int) else None
+
+
 def read_markers(folder: Path) -> dict[str, Marker]:
     """Return the outputs of jobs that began and did not end, from .snakemake/incomplete.
 
@@ -93,10 +103,8 @@ def read_markers(folder: Path) -> dict[str, Marker]:
         try:
             coded = "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
             name = base64.urlsafe_b64decode(coded).decode("utf-8")
-            told = json.loads(path.read_text("utf-8"))
-            found[name] = Marker(path.stat().st_mtime, told.get("external_jobid"))
-        except json.JSONDecodeError:  # being written
-            found[name] = Marker(path.stat().st_mtime)
+            told = _external(path.read_text("utf-8"))
+            found[name] = Marker(path.stat().st_mtime, told)
         except (OSError, ValueError, binascii.Error):  # just ended; a folder; no mark
             continue
     return found
@@ -134,20 +142,25 @@ def processes_in(folder: Path, proc: Path = Path("/proc")) -> tuple[Process, ...
 def slurm_queue(runs: Iterable[str]) -> dict[str | None, str] | None:
     """Return the state of each queued or running SLURM job of some runs, by its number.
 
-    runs: IDs that Snakemake gave its runs, which are their jobs' names. None if SLURM does not
-    answer here.
+    One that is PENDING has the reason behind it, after a blank. runs: IDs that Snakemake gave its
+    runs, which are their jobs' names. None if SLURM does not answer here.
     """
     names = sorted(set(runs))
     if not names or not shutil.which("squeue"):
         return None
-    command = ["squeue", "--noheader", "--name", ",".join(names), "--format", "%i|%T"]
+    command = ["squeue", "--noheader", "--name", ",".join(names), "--format", "%i|%T|%r"]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired):
         return None
     if told.returncode:
         return None
-    return dict(line.strip().split("|", 1) for line in told.stdout.splitlines() if "|" in line)
+    rows = [line.strip().split("|") for line in told.stdout.splitlines()]
+    return {
+        row[0]: f"{PENDING} {row[2]}" if row[1] == PENDING else row[1]
+        for row in rows
+        if len(row) == 3
+    }
 
 
 def read_traces(folder: Path, runs: Iterable[str] = ()) -> Traces:
