@@ -78,6 +78,8 @@ def interpreter(version: str) -> str:
 def create(file: Path, prefix: Path) -> None:
     """Make the environment of a file as a venv at `prefix`."""
     version, wanted = requirements(file)
+    if os.environ.get("STANDIN_LENT") and "STANDIN_LENDER" not in os.environ:
+        raise Refused("STANDIN_LENT is set, and STANDIN_LENDER does not say where to lend from")
     subprocess.run([interpreter(version), "-m", "venv", prefix], check=True)
     named = {normal(re.split(r"[\[=]", spec)[0]) for spec in wanted}
     if lent := sorted(named & set(os.environ.get("STANDIN_LENT", "").split())):

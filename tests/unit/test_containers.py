@@ -44,7 +44,7 @@ def shell_steps(recipe: str) -> list[str]:
         chains = [argument for step, argument in dockerfile() if step == "RUN"]
     else:
         chains = apptainer()["post"]
-    return [" ".join(step.split()) for chain in chains for step in chain.split("&&")]
+    return [" ".join(step.split()) for chain in chains for step in re.split("&&", chain)]
 
 
 def copied(recipe: str) -> set[str]:
@@ -55,6 +55,29 @@ def copied(recipe: str) -> set[str]:
 
 
 RECIPES = ("docker", "apptainer")
+
+
+def test_recipes_have_no_other_parts_than_those_that_are_looked_at():
+    assert [step for step, _ in dockerfile()] == [
+        "FROM", "RUN", "ARG", "WORKDIR", "COPY", "COPY", "RUN", "ENV", "RUN", "WORKDIR", "CMD",
+    ]  # fmt: skip
+    told = {step: argument for step, argument in dockerfile()}
+    assert told["ARG"] == "TORCH_ARGS="
+    assert told["CMD"] == '["snakemake", "--cores", "all"]'
+    names = [word.split("=")[0] for word in told["ENV"].split()]
+    assert names == ["PATH", "HOME", "MPLBACKEND"]
+    assert [argument for step, argument in dockerfile() if step == "COPY"] == [
+        "Makefile ./", "envs ./envs",
+    ]  # fmt: skip
+    assert list(apptainer()) == ["", "files", "post", "environment", "runscript", "test"]
+    assert len(apptainer()["environment"]) == 2
+    assert apptainer()["files"] == ["Makefile /opt/posbias/Makefile", "envs /opt/posbias/envs"]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipes_commands_are_one_after_the_other_and_nothing_more(recipe):
+    hidden = re.compile(r"[;|`]|\$\(|&(?!&)")
+    assert [step for step in shell_steps(recipe) if hidden.search(step)] == []
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

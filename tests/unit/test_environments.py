@@ -184,3 +184,8 @@ def test_rules_can_be_read_where_only_snakemake_and_numpy_are_installed():
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_all_environments_have_the_same_python_and_pip():
+    pins = [environment_pins(file) for file in ENVIRONMENTS]
+    assert len({(pin["python"], pin["pip"]) for pin in pins}) == 1

@@ -83,7 +83,9 @@ def environment_pins(file: Path) -> dict[str, str]:
         for spec in [entry] if isinstance(entry, str) else entry["pip"]:
             name, version = spec.split(separator)
             name = normal(name.split("[")[0])
-            pins[CONDA_NAMES.get(name, name)] = version
+            name = CONDA_NAMES.get(name, name)
+            assert name not in pins, f"{file}: {name} is there twice"
+            pins[name] = version
     return pins
 
 

@@ -1,7 +1,9 @@
 """Figures: fonts, repeatable bytes, numbers in the CSV, provenance, nothing outside the page."""
 
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -251,18 +253,20 @@ def test_unreadable_measures_are_named(tmp_path) -> None:
         read_measures([path])
 
 
-def test_judge_claims_writes_both_files(measures, tmp_path) -> None:
-    claims, text = tmp_path / "claims.json", tmp_path / "claims.txt"
+def test_judge_claims_writes_a_record_a_text_and_a_page(measures, tmp_path) -> None:
+    claims, text, page = (tmp_path / f"claims.{ending}" for ending in ("json", "txt", "html"))
     judge_claims.main(
         measures,
         [write_record(tmp_path)],
         claims,
         text,
+        page,
         mean_tolerance=0.007,
         first_slots=3,
         saturation_tolerance=0.002,
         alpha=0.05,
         single_share=0.85,
+        note="tiny models & few texts",
     )
     records = json.loads(claims.read_text())
     retrievers = [one for one in records if not one["id"].startswith("listwise.")]
@@ -270,6 +274,15 @@ def test_judge_claims_writes_both_files(measures, tmp_path) -> None:
     assert {tuple(one) for one in records} == {tuple(records[0])}
     assert text.read_text().startswith("40 claims on single retrievers: ")
     assert "\n\nListwise study (arXiv 2604.03642), " in text.read_text()
+    shown = page.read_text("utf-8")
+    assert "Tiny models &amp; few texts." in shown
+    assert shown.count('<td class="status') == len(records)
+    for status in ("held", "not held", "not measurable"):
+        number = sum(one["status"] == status for one in records)
+        assert f"{number} {status}" in shown
+    assert {one["claim"] for one in records} == set(
+        map(html.unescape, re.findall(r"<h2>(.*)</h2>", shown))
+    )
 
 
 def texts_of(figure: Figure) -> list:

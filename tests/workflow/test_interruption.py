@@ -55,17 +55,14 @@ def begin_retrievers(copy: Path) -> tuple[str, ...]:
 def begin_rerankers(copy: Path) -> tuple[str, ...]:
     """Take one reranker away, and everything that comes after it."""
     takes = ("models/debiasfirst", "evaluation/*/debiasfirst.*", "measures.json")
-    verdicts = ("claims.json", "claims.txt", "verify.json")
+    verdicts = ("claims.json", "claims.txt", "claims.html", "verify.json")
     take_away(copy, LISTWISE_FIGURES, *verdicts, *(f"listwise/{pattern}" for pattern in takes))
     return ()
 
 
 def whole_state(copy: Path) -> bool:
     """Say whether a training has left a state from which it can go on."""
-    return any(
-        (folder / "trainer_state.json").exists() and (folder / "rng_state.pth").exists()
-        for folder in copy.glob(f"{RESULTS}/resume/*/*/checkpoint-*")
-    )
+    return any(copy.glob(f"{RESULTS}/resume/*/*/checkpoint-*/posbias.json"))
 
 
 def at_work(copy: Path) -> list[int]:

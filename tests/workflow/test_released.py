@@ -53,7 +53,7 @@ def test_every_figure_and_verdict_is_drawn_again_to_the_same_bytes(reference, re
     same = [name for name in drawn_before if not name.endswith(".meta.json")]
     assert {f"figures/{name}.pdf" for name in names} <= set(same)
     assert [name for name in same if drawn.get(name) != drawn_before[name]] == []
-    for verdict in ("claims.json", "claims.txt", "verify.json"):
+    for verdict in ("claims.json", "claims.txt", "claims.html", "verify.json"):
         ours = received / "results/released/shrunken" / verdict
         assert ours.read_bytes() == (reference / RESULTS / verdict).read_bytes()
 

@@ -1,10 +1,13 @@
 """What every rule must say: whom it serves, its environment, its log, its needs, its script."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from runs import namespace
 
 ROOT = Path(__file__).parents[2]
 RULE = re.compile(r"^rule (\w+):\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
@@ -77,6 +80,17 @@ def test_the_snakefile_is_short_and_includes_every_rule_file():
     assert sorted(set(included) - {chosen}) == [
         p.name for p in sorted((ROOT / "rules").glob("*.smk"))
     ]
+
+
+def test_runs_of_these_tests_have_no_network():
+    """Where namespaces are not permitted the other tests run all the same, and prove less."""
+    if not namespace("--net"):
+        pytest.skip("no network namespaces here: that runs fetch nothing is not enforced")
+    code = "import socket; socket.create_connection(('127.0.0.1', 9), 1)"
+    done = subprocess.run(
+        [*namespace("--net"), sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert "Network is unreachable" in done.stderr
 
 
 def test_the_shrunken_overlay_changes_only_what_the_configuration_has(config):

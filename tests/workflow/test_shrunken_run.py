@@ -59,7 +59,7 @@ def fonts(pdf: Path) -> list[DictionaryObject]:
 
 
 def test_everything_is_there(reference):
-    made = ["claims.json", "claims.txt", "verify.json"]
+    made = ["claims.json", "claims.txt", "claims.html", "verify.json"]
     expected = [f"{RESULTS}/{name}" for name in made]
     expected += [
         f"figures/{name}{end}" for name in FIGURES for end in (".pdf", ".csv", ".meta.json")

@@ -88,7 +88,7 @@ def main(
             for repeat in range(shuffles)
         ]
     )
-    settings = [model, model_seed, scorer, window, n_queries, shuffles, seed, batch_size]
+    settings = [model, model_seed, scorer, window, n_queries, shuffles, seed, batch_size, threads]
     inputs = [passages, queries, vectors, query_vectors, run, checkpoint]
     tape = tape_of(resume_dir, settings, inputs)
     reranker = load_reranker(checkpoint, model, model_seed, scorer)

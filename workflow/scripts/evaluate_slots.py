@@ -76,7 +76,7 @@ def main(
     chosen = eligible_lists(lists, collection, judged, window, limit, dropped)
     query_ids = [collection.query_ids[query] for query, _, _ in chosen]
     frames, tallies = [], []
-    settings = ["slots", model, seeds, scorer, inferences, batch_size, window, limit]
+    settings = ["slots", model, seeds, scorer, inferences, batch_size, window, limit, threads]
     inputs = [passages, queries, qrels, vectors, query_vectors, run, *checkpoints]
     tape = tape_of(resume_dir, settings, inputs)
     systems = list(trained_systems(model, checkpoints, seeds, scorer, inferences, batch_size, tape))

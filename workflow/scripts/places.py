@@ -1,5 +1,6 @@
 """Where models and data of a config lie: packaged, downloaded once, or in the user's folder."""
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -70,4 +71,8 @@ def files_below(name: str) -> list[str]:
 
 def size_below(folder: str | Path) -> int:
     """Return the bytes of all files below a folder, 0 if there is none."""
-    return sum(path.lstat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    total = 0
+    for path in Path(folder).rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # a run is at work there
+            total += path.lstat().st_size if path.is_file() else 0
+    return total

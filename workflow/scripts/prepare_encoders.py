@@ -39,8 +39,11 @@ def main(
         # Its vocabulary is the same BERT WordPiece, which the ONNX package does not carry.
         body = part / "body"
         paraphrase_body(l3).save_pretrained(str(body))
-        AutoTokenizer.from_pretrained(str(l6)).save_pretrained(str(body))
-        transformer = Transformer(str(body), max_seq_length=max_tokens)
+        # What is loaded keeps whether it was looked for here only, and that would otherwise
+        # depend on the variable HF_HUB_OFFLINE.
+        local = {"local_files_only": True}
+        AutoTokenizer.from_pretrained(str(l6), **local).save_pretrained(str(body))
+        transformer = Transformer(str(body), max_seq_length=max_tokens, processor_kwargs=local)
         pooling = Pooling(transformer.get_embedding_dimension(), "mean")
         SentenceTransformer(modules=[transformer, pooling], device="cpu").save(
             str(part), create_model_card=False

@@ -128,13 +128,15 @@ def _from_scratch(
     with TemporaryDirectory() as folder:
         body.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+        # The tokenizer's files say so, and must not by a variable of the environment.
+        local = {"local_files_only": True}
         trusted = {"trust_remote_code": False}
         return Transformer(
             folder,
             max_seq_length=max_tokens,
             model_kwargs=dict(trusted),
             config_kwargs=dict(trusted),
-            processor_kwargs=dict(trusted),
+            processor_kwargs={**trusted, **local},
         )
 
 
