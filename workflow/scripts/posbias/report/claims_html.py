@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from posbias.report.claim_records import HELD, NOT_HELD, NOT_MEASURABLE
+from posbias.report.html_template import html_page
 
 TEMPLATE = "claims.html.j2"
 LISTWISE = "listwise"  # how the identifiers of that study begin
@@ -50,18 +50,9 @@ def claims_html(claims: Sequence[dict[str, Any]], note: str) -> str:
 
     claims: records of both studies. note: what is to be kept in mind of the scale.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     counts = Counter(claim["status"] for claim in claims)
-    return environment.get_template(TEMPLATE).render(
+    return html_page(
+        TEMPLATE,
         note=note,
         counts=[(status, counts[status]) for status in (HELD, NOT_HELD, NOT_MEASURABLE)],
         groups=claim_groups(claims),

@@ -1,10 +1,7 @@
 """The report of paper and ours as one HTML file that needs nothing beside it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from posbias.report.comparison_cells import ITEMS, cell_text, number_text
 from posbias.report.comparison_pages import (
@@ -22,6 +19,7 @@ from posbias.report.direction_pages import (
     reasons_of,
 )
 from posbias.report.direction_rules import VERDICTS
+from posbias.report.html_template import html_page
 from posbias.report.inconsistencies import KINDS
 from posbias.report.mapping_pages import BENCHMARK_HEADS
 from posbias.report.paper_vs_ours import Compared, Comparison, summary
@@ -94,17 +92,10 @@ def _direction(comparison: Comparison, row: Mapping[str, Any]) -> dict[str, Any]
 
 def comparison_html(comparison: Comparison, footer: str) -> str:
     """Return the page: styles, pictures and its few lines of script are all within it."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     rows = summary(comparison)
     same_scale = comparison.names.values
-    return environment.get_template(TEMPLATE).render(
+    return html_page(
+        TEMPLATE,
         title=TITLE,
         footer=footer,
         scale_note=comparison.scale_note,
