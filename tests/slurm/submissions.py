@@ -54,7 +54,7 @@ def run_name(output: str) -> str:
 
 def in_training(copy: Path) -> bool:
     """Say whether a training has left a state from which it can go on."""
-    return any(copy.glob(f"{RESULTS}/resume/bert-*/*/checkpoint-*/trainer_state.json"))
+    return any(copy.glob(f"{RESULTS}/resume/bert-*/*/checkpoint-*/posbias.json"))
 
 
 def kill_driver_in_training(copy: Path) -> str:

@@ -44,7 +44,7 @@ def shell_steps(recipe: str) -> list[str]:
         chains = [argument for step, argument in dockerfile() if step == "RUN"]
     else:
         chains = apptainer()["post"]
-    return [" ".join(step.split()) for chain in chains for step in re.split("&&", chain)]
+    return [" ".join(step.split()) for chain in chains for step in chain.split("&&")]
 
 
 def copied(recipe: str) -> set[str]:

@@ -267,12 +267,14 @@ def test_two_processes_of_one_number_do_not_write_into_each_other(tmp_path, scri
         )
         for text, seconds in (("the first", "60"), ("the second", "0"))
     ]
-    assert all(process.stdout.readline() == b"written\n" for process in both)
-    assert both[1].wait(60) == 0
-    both[0].kill()
-    both[0].wait()
-    for process in both:
-        process.stdout.close()
+    try:
+        assert all(process.stdout.readline() == b"written\n" for process in both)
+        assert both[1].wait(60) == 0
+    finally:
+        for process in both:
+            process.kill()
+            process.wait()
+            process.stdout.close()
     assert path.read_text() == "the second"
 
 

@@ -10,8 +10,9 @@ import threading
 
 import pytest
 
+from posbias import kept_states
 from posbias.errors import PosbiasError
-from posbias.kept_states import held, of_one_origin
+from posbias.kept_states import contents, held, of_one_origin
 from posbias.locks import LockedError, NoLocksError, take_lock
 
 HOLDING = """
@@ -86,8 +87,15 @@ def test_a_file_system_without_locks_brings_a_warning(tmp_path, monkeypatch, cap
         take_lock(tmp_path / "lock", tmp_path)
 
 
-@pytest.mark.parametrize("wrong", ["a folder as lock", "a file as folder", "a link to nowhere"])
-def test_what_is_in_the_way_is_named(tmp_path, wrong):
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ("a folder as lock", "resume/.states.lock"),
+        ("a file as folder", "resume"),
+        ("a link to nowhere", "resume"),
+    ],
+)
+def test_what_is_in_the_way_is_named(tmp_path, wrong, named):
     resume = tmp_path / "resume"
     if wrong == "a folder as lock":
         (resume / ".states.lock").mkdir(parents=True)
@@ -95,28 +103,63 @@ def test_what_is_in_the_way_is_named(tmp_path, wrong):
         resume.write_text("no folder")
     else:
         resume.symlink_to(tmp_path / "nowhere" / "at all")
-    with pytest.raises(PosbiasError, match=r"resume/\.states\.lock: .*remove it and run again"):  # noqa: SIM117
-        with held(resume / "states"):
-            pytest.fail("held what cannot be")
+    with pytest.raises(PosbiasError) as told, held(resume / "states"):
+        pytest.fail("held what cannot be")
+    assert str(told.value).startswith(f"{tmp_path / named}: ")
+    assert "remove it and run again" in str(told.value)
 
 
 def test_states_of_another_origin_are_removed(tmp_path, caplog):
     states = tmp_path / "states"
-    of_one_origin(states, "one")
+    of_one_origin(states, {"code": "1", "texts": "1"})
     (states / "checkpoint-3").mkdir()
-    of_one_origin(states, "one")
+    of_one_origin(states, {"code": "1", "texts": "1"})
     assert (states / "checkpoint-3").is_dir()
     with caplog.at_level("INFO"):
-        of_one_origin(states, "another")
-    assert [path.name for path in states.iterdir()] == ["origin"]
-    assert "other code or inputs; starting anew" in caplog.text
+        of_one_origin(states, {"code": "1", "texts": "2"})
+    assert [path.name for path in states.iterdir()] == ["origin.json"]
+    assert "states of another texts; starting anew" in caplog.text
 
 
-def test_states_that_do_not_say_where_they_came_from_are_removed(tmp_path):
+@pytest.mark.parametrize("note", [None, b"", b"\xff\xfe", b"[1]", b"null"])
+def test_states_that_do_not_say_where_they_came_from_are_removed(tmp_path, note):
     states = tmp_path / "states"
     (states / "checkpoint-3").mkdir(parents=True)
-    of_one_origin(states, "one")
-    assert [path.name for path in states.iterdir()] == ["origin"]
+    if note is not None:
+        (states / "origin.json").write_bytes(note)
+    of_one_origin(states, {"code": "1"})
+    assert [path.name for path in states.iterdir()] == ["origin.json"]
+
+
+@pytest.mark.parametrize("wrong", ["file", "link"])
+def test_what_is_no_folder_makes_room(tmp_path, wrong):
+    states, elsewhere = tmp_path / "states", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("not ours")
+    if wrong == "file":
+        states.write_text("no folder")
+    else:
+        states.symlink_to(elsewhere)
+    of_one_origin(states, {"code": "1"})
+    assert [path.name for path in states.iterdir()] == ["origin.json"]
+    assert (elsewhere / "kept").exists()
+
+
+def test_contents_are_those_of_files_and_not_their_times(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "weights").write_text("1234")
+    (folder / ".snakemake_timestamp").touch()
+    before = contents(folder)
+    os.utime(folder / "weights", (1, 1))
+    (folder / ".snakemake_timestamp").write_text("later")
+    assert contents(folder) == before and [name for name, *_ in before] == ["model/weights"]
+    (folder / "weights").write_text("1235")
+    assert contents(folder) != before
+    monkeypatch.setattr(kept_states, "HASHED", 3)
+    large = contents(folder / "weights")
+    os.utime(folder / "weights", (2, 2))
+    assert contents(folder / "weights") != large
 
 
 def test_a_lock_whose_file_was_removed_in_between_is_none(tmp_path, monkeypatch):

@@ -167,7 +167,7 @@ def test_an_interrupted_training_goes_on(listwise_chain, tmp_path, monkeypatch):
         with pytest.raises(DivergedError, match="stopped"):
             train_reranker.main(**arguments)
     states = list(tmp_path.glob("resume/debiased-2/*/checkpoint-*"))
-    assert len(states) == 2
+    assert len(states) == 1
     assert not (tmp_path / "model").exists()
     train_reranker.main(**arguments)
     assert content(tmp_path / "model") == content(listwise_chain.checkpoint("debiased", 2))

@@ -160,6 +160,14 @@ def test_a_slurm_run_without_its_driver(folder):
     assert status.cores == 1 and status.counts["training"] == Counter(running=1, queued=1)
 
 
+def test_a_job_that_waits_its_turn_is_not_said_to_wait_for_ever(folder):
+    run_log(folder, PLANNED.replace("Provided cores: 4", "SLURM run ID: 1b2c"))
+    queue = {"17": "PENDING QOSMaxJobsPerUserLimit"}
+    seen = traces({"out/a": Marker(NOON, "17")}, processes=(), queue=queue, queue_known=True)
+    told = text(stand(folder, [make("a")], seen))
+    assert "(1 QOSMaxJobsPerUserLimit)" in told and "never starts" not in told
+
+
 def test_where_slurm_does_not_answer_its_jobs_are_not_forgotten(folder):
     run_log(folder, PLANNED.replace("Provided cores: 4", "SLURM run ID: 1b2c"))
     markers = {"out/a": Marker(NOON, "17")}

@@ -287,14 +287,26 @@ def test_a_state_that_is_not_whole_is_passed_over_and_removed(tmp_path, caplog, 
     assert last_state(tmp_path) == newer
     damage(newer / name)
     assert last_state(tmp_path) == older
-    assert not newer.exists() and f"checkpoint-12/{name}" in caplog.text
+    assert not newer.exists() and "checkpoint-12" in caplog.text
     assert last_state(tmp_path / "nothing") is None
 
 
-def test_every_state_of_a_training_is_sealed(model, tmp_path):
-    recorded_training(model, some_pairs(), tmp_path)
-    states = sorted(tmp_path.glob("checkpoint-*"))
-    assert states != [] and all(checked_settings(state, {})["files"] for state in states)
+@pytest.mark.parametrize("seal", ["[]", "null", "3", "{}", '{"files": {}}', '{"files": []}'])
+def test_a_seal_that_seals_nothing_is_none(tmp_path, seal):
+    (a_state(tmp_path, 3) / "posbias.json").write_text(seal)
+    (tmp_path / "checkpoint-4").write_text("no folder")
+    assert last_state(tmp_path) is None
+
+
+def test_every_state_of_a_training_is_sealed_and_the_newest_kept(model, tmp_path):
+    recorded_training(model, some_pairs(), tmp_path / "all")
+    states = sorted((tmp_path / "all").glob("checkpoint-*"))
+    assert len(states) > 2 and all(checked_settings(state, {})["files"] for state in states)
+    trainer = make_trainer(model, some_pairs(), OPTIONS, 1e-3, 5, tmp_path / "one", "t")
+    trainer.train()
+    (state,) = (tmp_path / "one").glob("checkpoint-*")
+    assert last_state(tmp_path / "one") == state
+    assert state.name == f"checkpoint-{trainer.state.global_step}"
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from posbias.errors import PosbiasError
-from posbias.files import content_hash, files_state, sha256_file
-from posbias.kept_states import held, of_one_origin
+from posbias.files import content_hash, sha256_file
+from posbias.kept_states import contents, held, of_one_origin
 from posbias.logs import set_up_logging
 
 # Inputs that a rule has for the sake of its reruns: library files, files of users' folders.
@@ -43,12 +43,17 @@ def _script_of(main: Callable[..., None]) -> Path:
     return Path(__file__).with_name(".".join(copy.name.split(".")[-2:]))
 
 
-def origin_of(main: Callable[..., None], rule: Any) -> str:
-    """Return a hash of what a job's states rest on: its code, and time and size of its inputs."""
+def origin_of(main: Callable[..., None], rule: Any) -> dict[str, str]:
+    """Return what a job's states rest on: hashes of its code and of each of its inputs, by name.
+
+    Where the checkout lies does not matter: a run may go on in a container.
+    """
     files = {name: [Path(file) for file in _listed(value)] for name, value in rule.input.items()}
-    code = {str(file): sha256_file(file) for file in [_script_of(main), *files.pop("src", [])]}
-    inputs = {str(file): files_state(file) for listed in files.values() for file in listed}
-    return content_hash([code, inputs], length=32)
+    code = [_script_of(main), *files.pop("src", [])]
+    return {
+        "code": content_hash(sorted(map(sha256_file, code)), length=32),
+        **{name: content_hash([contents(file) for file in of]) for name, of in files.items()},
+    }
 
 
 @contextlib.contextmanager

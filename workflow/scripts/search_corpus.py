@@ -99,7 +99,7 @@ def main(
             searches,
             f"{retriever}, {setting}, shard {shard + 1}/{shards}",
             Path(resume_dir) / f"{setting}.npz" if resume_dir else None,
-            content_hash({**where, "checkpoint": trained}),
+            content_hash({**where, "checkpoint": trained, "threads": options.threads}),
         )
         origin = HitsOrigin(retriever, setting, shard, shards, total)
         found = dict(zip(benchmarks, searches, strict=True))

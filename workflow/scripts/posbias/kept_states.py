@@ -7,13 +7,15 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from posbias.errors import PosbiasError
-from posbias.files import named_disk_faults, write_text
+from posbias.errors import DataError, PosbiasError
+from posbias.files import named_disk_faults, read_json, sha256_file, write_json
 from posbias.locks import NoLocksError, take_lock
 
 log = logging.getLogger(__name__)
 
-ORIGIN = "origin"  # the file in a folder of states that says what they came from
+ORIGIN = "origin.json"  # in a folder of states: what they came from
+STAMP = ".snakemake_timestamp"  # which Snakemake writes into folders
+HASHED = 64 * 2**20  # bytes of a file that is hashed at each start of a job
 
 
 def _lock(path: Path, folder: Path) -> int | None:
@@ -38,7 +40,8 @@ def held(folder: Path) -> Iterator[None]:
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = _lock(path, folder)
     except OSError as fault:  # something of that name that is no file or folder
-        raise PosbiasError(f"{path}: {fault.strerror}; remove it and run again.") from fault
+        place = fault.filename or path
+        raise PosbiasError(f"{place}: {fault.strerror}; remove it and run again.") from fault
     try:
         yield
     finally:
@@ -48,15 +51,45 @@ def held(folder: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-def of_one_origin(folder: Path, origin: str) -> None:
+def contents(path: Path) -> list[tuple[str, int, str | int]]:
+    """Return name, size and SHA-256 of a file, or of each file of a folder.
+
+    Of a file that is large, the time of its change stands for its hash.
+    """
+    path = Path(path)
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return [
+        (
+            file.relative_to(path.parent).as_posix(),
+            (size := file.stat().st_size),
+            sha256_file(file) if size <= HASHED else file.stat().st_mtime_ns,
+        )
+        for file in files
+        if file.is_file() and file.name != STAMP
+    ]
+
+
+def of_one_origin(folder: Path, origin: dict[str, str]) -> None:
     """Remove states that came of other code or other inputs, which would be mixed with new ones.
 
-    origin: a line that changes whenever code or inputs do. It is noted in the folder.
+    origin: hashes by the names of what the states rest on. It is noted in the folder.
     """
-    note = Path(folder) / ORIGIN
-    if Path(folder).is_dir() and any(Path(folder).iterdir()):
-        if note.is_file() and note.read_text("utf-8") == origin:
+    folder = Path(folder)
+    note = folder / ORIGIN
+    if folder.is_dir() and any(folder.iterdir()):
+        noted = _noted(note)
+        if noted == origin:
             return
-        log.info("%s: states of other code or inputs; starting anew", folder)
-        shutil.rmtree(folder)
-    write_text(note, origin)
+        other = [name for name in origin if noted.get(name) != origin[name]]
+        log.info("%s: states of another %s; starting anew", folder, ", ".join(other) or "kind")
+    with contextlib.suppress(FileNotFoundError):
+        folder.unlink() if folder.is_symlink() or folder.is_file() else shutil.rmtree(folder)
+    write_json(note, origin)
+
+
+def _noted(note: Path) -> dict[str, str]:
+    try:
+        noted = read_json(note)
+    except (DataError, OSError):
+        return {}
+    return noted if isinstance(noted, dict) else {}

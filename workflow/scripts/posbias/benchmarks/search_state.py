@@ -45,12 +45,15 @@ def load_state(path: Path, key: str, searches: Sequence["BenchmarkSearch"]) -> i
     """
     if not Path(path).is_file():
         return 0
-    of_search = [f"{s.member}.{name}" for s in searches for name in ("indices", "scores", "counts")]
-    arrays = kept_arrays(path, ("key", "done", *of_search))
-    if arrays is None:
+    held = kept_arrays(path, ("key",))
+    if held is None:
         return 0
-    if str(arrays["key"]) != key:
+    if str(held["key"]) != key:
         log.info("%s: of another search; searching from the start", path)
+        return 0
+    of_search = [f"{s.member}.{name}" for s in searches for name in ("indices", "scores", "counts")]
+    arrays = kept_arrays(path, ("done", *of_search))
+    if arrays is None:
         return 0
     for search in searches:
         search.best.indices = arrays[f"{search.member}.indices"]

@@ -15,7 +15,7 @@ def _who(claim: dict[str, Any]) -> str:
     """Return what tells a claim from others of its kind: a retriever, or its identifier's end."""
     parts = claim["id"].split(".")
     if parts[0] == LISTWISE:
-        return ", ".join(parts[2:])
+        return ", ".join(parts[2:]) or "all"
     return claim["retriever"] or "all"
 
 

@@ -111,7 +111,7 @@ def _reasons(traces: Traces) -> str:
     waiting = [said.split(maxsplit=1) for said in traces.queue.values() if said.startswith(PENDING)]
     reasons = Counter(said[1] for said in waiting if len(said) == 2)
     told = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
-    never = any("Limit" in reason for reason in reasons)
+    never = any(r.startswith("Partition") or r.endswith("PerJobLimit") for r in reasons)
     hint = "; a job above a partition's limit never starts: see docs/cluster.md" if never else ""
     return f" ({told}{hint})" if told else ""
 

@@ -28,7 +28,7 @@ def shared_arguments(
         "data_seed": seed,
         "save_strategy": "steps",
         "save_steps": options["save_every"],
-        "save_total_limit": 2,  # the older one is there until the newer one is sealed
+        "save_total_limit": 2,  # training/progress.py seals the newer one, then removes the older
         "logging_strategy": "steps",
         "logging_steps": options["log_every"],
         "logging_nan_inf_filter": False,  # a loss that is no number must be seen

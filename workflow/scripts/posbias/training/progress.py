@@ -8,7 +8,7 @@ from typing import Any
 
 from posbias.errors import DivergedError
 from posbias.logs import Heartbeat
-from posbias.training.resumption import seal_state
+from posbias.training.resumption import forget_older, seal_state
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def progress_callback(name: str, path: Path) -> Any:
     """Return a trainer callback that logs '<name> step/steps loss … eta …' and appends to `path`.
 
-    It also seals every state that the trainer has saved.
+    It also seals every state that the trainer has saved, and removes the one before.
 
     The steps of a resumed training count on from where it stopped. The callback raises
     DivergedError if the loss is no longer a number.
@@ -43,6 +43,9 @@ def progress_callback(name: str, path: Path) -> Any:
                 self.heartbeat.beat(state.global_step, f"loss {loss:.3f}")
 
         def on_save(self, args, state, control, **kwargs):
-            seal_state(Path(args.output_dir) / f"checkpoint-{state.global_step}")
+            newest = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            seal_state(newest)
+            if args.save_total_limit:
+                forget_older(newest)
 
     return Progress()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from posbias.errors import DataError, DivergedError
 from posbias.files import named_disk_faults
-from posbias.models.checkpoints import checked_settings, seal_checkpoint
+from posbias.models.checkpoints import SETTINGS_FILE, checked_settings, seal_checkpoint
 
 log = logging.getLogger(__name__)
 
@@ -23,25 +23,45 @@ def seal_state(folder: Path) -> None:
     seal_checkpoint(folder, {})
 
 
+def _states(resume_dir: Path) -> list[Path]:
+    """Return the folders of training states, newest first."""
+    found = {
+        int(match[1]): folder
+        for folder in Path(resume_dir).glob("checkpoint-*")
+        if folder.is_dir() and (match := re.fullmatch(r"checkpoint-(\d+)", folder.name))
+    }
+    return [folder for _, folder in sorted(found.items(), reverse=True)]
+
+
+def forget_older(newest: Path) -> None:
+    """Remove the states beside one that is sealed."""
+    for folder in _states(newest.parent):
+        if folder != newest:
+            shutil.rmtree(folder)
+
+
+def _is_whole(state: Path) -> bool:
+    if not (state / SETTINGS_FILE).is_file():
+        log.warning("%s: was cut off while it was written; passing it over", state)
+        return False
+    try:
+        sealed = checked_settings(state, {}).get("files")
+    except (DataError, OSError, AttributeError) as fault:  # the seal itself may be damaged
+        log.warning("passing over a damaged state (%s)", fault)
+        return False
+    return isinstance(sealed, dict) and bool(sealed)
+
+
 def last_state(resume_dir: Path) -> Path | None:
     """Return the newest whole training state below `resume_dir`, or None.
 
     A state without its seal, or with other files than were sealed, was cut off while it was
-    written. It is removed: the trainer keeps the states with the highest steps and would throw
-    away a new one for it.
+    written, or damaged since. It is removed: it would only take room.
     """
-    found = {
-        int(match[1]): folder
-        for folder in Path(resume_dir).glob("checkpoint-*")
-        if (match := re.fullmatch(r"checkpoint-(\d+)", folder.name))
-    }
-    for _, folder in sorted(found.items(), reverse=True):
-        try:
-            checked_settings(folder, {})
+    for folder in _states(resume_dir):
+        if _is_whole(folder):
             return folder
-        except DataError as fault:
-            log.warning("passing over a state that is not whole (%s)", fault)
-            shutil.rmtree(folder)
+        shutil.rmtree(folder)
     return None
 
 
@@ -52,9 +72,9 @@ def train_from(trainer: "Trainer", state: Path | None, states: Path) -> None:
 
 
 def forget_states(resume_dir: Path) -> None:
-    """Remove the states of one training, and the folder of all once it is empty."""
+    """Remove the states of one job, and the folder of all if nothing else lies in it."""
     shutil.rmtree(resume_dir, ignore_errors=True)
-    with contextlib.suppress(OSError):  # other trainings keep their states beside ours
+    with contextlib.suppress(OSError):  # the states of other jobs, the lock of this one
         Path(resume_dir).parent.rmdir()
 
 
