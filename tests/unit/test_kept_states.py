@@ -118,7 +118,7 @@ def test_states_of_another_origin_are_removed(tmp_path, caplog):
     with caplog.at_level("INFO"):
         of_one_origin(states, {"code": "1", "texts": "2"})
     assert [path.name for path in states.iterdir()] == ["origin.json"]
-    assert "states of another texts; starting anew" in caplog.text
+    assert "made with other texts; starting anew" in caplog.text
 
 
 @pytest.mark.parametrize("note", [None, b"", b"\xff\xfe", b"[1]", b"null"])

@@ -81,7 +81,7 @@ def of_one_origin(folder: Path, origin: dict[str, str]) -> None:
         if noted == origin:
             return
         other = [name for name in origin if noted.get(name) != origin[name]]
-        log.info("%s: states of another %s; starting anew", folder, ", ".join(other) or "kind")
+        log.info("%s: made with other %s; starting anew", folder, ", ".join(other) or "things")
     with contextlib.suppress(FileNotFoundError):
         folder.unlink() if folder.is_symlink() or folder.is_file() else shutil.rmtree(folder)
     write_json(note, origin)
