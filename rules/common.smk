@@ -24,6 +24,7 @@ from places import (
     files_below,
     models_of,
     place_of,
+    results_folder,
     size_below,
 )
 from selection import chosen, select
@@ -42,7 +43,7 @@ except PosbiasError as fault:
     raise WorkflowError(str(fault)) from None
 
 # What is unpacked from a release stands apart from what a run of the same scale measured.
-RESULTS = f"results/released/{config['scale']}" if RELEASED else f"results/{config['scale']}"
+RESULTS = results_folder(config)
 STUDIES = config["studies"]
 SEED = config["seed"]
 ASSETS = {

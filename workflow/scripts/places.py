@@ -69,6 +69,12 @@ def files_below(name: str) -> list[str]:
     return sorted(str(path) for path in Path(name).rglob("*") if path.is_file())
 
 
+def results_folder(config: Mapping) -> str:
+    """Return the folder of a scale's results; what is unpacked from a release stands apart."""
+    above = "results/released" if config["metrics_from"] == "released" else "results"
+    return f"{above}/{config['scale']}"
+
+
 def size_below(folder: str | Path) -> int:
     """Return the bytes of all files below a folder, 0 if there is none."""
     total = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from adapter import start
 from config_files import merged
 from dag_jobs import workflow_jobs
-from places import DOWNLOADS, size_below
+from places import DOWNLOADS, results_folder, size_below
 from posbias.files import write_json
 from posbias.report.run_logs import read_run_logs
 from posbias.report.run_status import status_of
@@ -18,12 +18,6 @@ from posbias.report.run_status_text import status_record, status_text
 from posbias.report.run_traces import read_traces
 
 CONFIG = Path("config.yaml")  # the Snakefile reads it by itself
-
-
-def scale_folder(config: dict) -> Path:
-    """Return the folder of a scale's results; what is unpacked from a release stands apart."""
-    released = config["metrics_from"] == "released"
-    return Path("results", *["released"] * released, config["scale"])
 
 
 def main(
@@ -54,7 +48,7 @@ def main(
         now,
         os.cpu_count() or 1,
     )
-    sizes = {str(place): size_below(place) for place in (scale_folder(config), Path(DOWNLOADS))}
+    sizes = {place: size_below(place) for place in (results_folder(config), str(DOWNLOADS))}
     title = f"Scale {config['scale']}: {', '.join(targets) or 'everything'}"
     told = (title, status, sizes, shutil.disk_usage(Path()).free, now)
     sys.stdout.write(status_text(*told))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from posbias.report.claim_records import HELD, NOT_HELD, NOT_MEASURABLE
-from posbias.report.html_template import html_page
+from posbias.report.page_templates import html_page
 
 TEMPLATE = "claims.html.j2"
 LISTWISE = "listwise"  # how the identifiers of that study begin

@@ -19,9 +19,9 @@ from posbias.report.direction_pages import (
     reasons_of,
 )
 from posbias.report.direction_rules import VERDICTS
-from posbias.report.html_template import html_page
 from posbias.report.inconsistencies import KINDS
 from posbias.report.mapping_pages import BENCHMARK_HEADS
+from posbias.report.page_templates import html_page
 from posbias.report.paper_vs_ours import Compared, Comparison, summary
 from posbias.report.signs import DASH
 from posbias.report.tolerances import CLASSES, tolerance_lines

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
+from posbias.report.page_templates import template_environment
 from posbias.report.printed import Cell, PrintedRow
 from posbias.report.records import SETTING_LABELS
 from posbias.report.tables import Grid
@@ -52,13 +52,8 @@ def _cell(cell: Cell) -> str:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=StrictUndefined,
+    environment = template_environment(
         autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",
